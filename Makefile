@@ -1,0 +1,59 @@
+# Every target sets up what it needs by itself; `make help` lists them.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# Rebuilt when the core or the dependencies change; Python files are picked up as they are.
+BUILD_FILES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard core/*.?pp)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check bench sanitize clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BUILD_FILES) | $(BIN)/python
+	$(PIP) 'pip>=25.1'
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	$(PIP) -e '.[ann,parquet]' --group test
+	@touch $@
+
+$(VENV)/.check: $(VENV)/.installed
+	$(PIP) --group check
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.test
+	$(PIP) --group yardsticks || echo "yardsticks not installed: the benchmarks leave them out"
+	@touch $@
+
+demo: $(VENV)/.installed  ## install and run a worked example
+	$(BIN)/python examples/cut_demo.py
+
+test: $(VENV)/.test  ## install and run every test but the slow ones
+	$(BIN)/python -m pytest -m 'not slow'
+
+test-slow: $(VENV)/.test  ## the slow tests
+	$(BIN)/python -m pytest -m slow
+
+check: $(VENV)/.check $(VENV)/.test  ## lint, formatting, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench  ## the benchmarks, with their rivals
+	$(BIN)/python benchmarks/bench_cut.py
+
+sanitize:  ## the core's own tests under AddressSanitizer and UBSan
+	cmake -S . -B build/sanitize -DLABELCUT_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	cmake --build build/sanitize
+	ctest --test-dir build/sanitize --output-on-failure
+
+clean:  ## remove the environment and everything built
+	rm -rf $(VENV) build dist labelcut-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

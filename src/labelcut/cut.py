@@ -1,0 +1,485 @@
+"""Minimum cuts of a graph for every value of a trade-off.
+
+The problem, for a directed graph with arc capacities ``c``, node costs ``b`` and node slopes ``m >= 0``::
+
+    minimise over node sets S:  sum of c[i, j] over i in S, j not in S  +  sum of b[i] - t * m[i] over i in S
+
+As the trade-off ``t`` grows the smallest minimising sets only grow, so the answer for **all** t is one number
+per node, ``join_at``: node i is on the source side (in S) exactly when ``t > join_at[i]``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+try:
+    from labelcut import _core as _solver
+except ImportError:  # installed without a C++ compiler
+    from labelcut import _cut_reference as _solver  # type: ignore[no-redef]
+
+    warnings.warn(
+        "labelcut was installed without its compiled core, so cuts are computed by the slow Python twin; "
+        "install a C++ compiler (Debian: apt install g++) and reinstall labelcut to get the fast one.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+__all__ = ["Certificate", "Cut", "CutPath", "CutProblem", "minimum_cut", "parametric_cut", "verify"]
+
+#: Breakpoints closer than this, relative to their size, are listed as one; ``join_at`` is never rounded.
+SAME_BREAKPOINT = 1e-9
+
+#: A certified result may miss the balance of a flow by this much, relative to the terms that were added up.
+CERTIFIED = 1e-12
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, eq=False)
+class CutProblem:
+    """A graph with arc capacities, node costs and node slopes, checked and in canonical form.
+
+    Parameters
+    ----------
+    capacities : sparse matrix or array of shape (n_nodes, n_nodes)
+        ``capacities[i, j] >= 0`` is paid when i is on the source side and j is not. It need not be symmetric.
+        Self-loops are never cut and are ignored; duplicate entries of a COO matrix are added up.
+    cost : array-like of shape (n_nodes,)
+        Paid for every node on the source side; may be negative.
+    slope : array-like of shape (n_nodes,)
+        How fast the trade-off cheapens each node; not negative.
+    source_seeds, sink_seeds : array-like of bool of shape (n_nodes,), optional
+        Nodes that are on the source (sink) side at every trade-off.
+    """
+
+    capacities: sparse.csr_array[Any, Any]
+    cost: Floats
+    slope: Floats
+    source_seeds: Mask | None = None
+    sink_seeds: Mask | None = None
+
+    def __post_init__(self) -> None:
+        """Check every argument and store it in canonical form."""
+        capacities = _check_capacities(self.capacities)
+        n_nodes = capacities.shape[0]
+        slope = _check_vector("slope", self.slope, n_nodes)
+        if (slope < 0).any():
+            i = int(np.argmin(slope))
+            raise ValueError(
+                f"slope[{i}] is {slope[i]}, but a negative slope breaks the nesting of the cuts. "
+                "To follow a falling trade-off, replace t by -t for the whole problem."
+            )
+        source = _check_seeds("source_seeds", self.source_seeds, n_nodes)
+        sink = _check_seeds("sink_seeds", self.sink_seeds, n_nodes)
+        if (source & sink).any():
+            raise ValueError(
+                f"node {int(np.argmax(source & sink))} is in source_seeds and in sink_seeds; "
+                "a node can be held on one side only, so remove it from one of them."
+            )
+        for name, value in (
+            ("capacities", capacities),
+            ("cost", _check_vector("cost", self.cost, n_nodes)),
+            ("slope", slope),
+            ("source_seeds", source),
+            ("sink_seeds", sink),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.cost.size)
+
+    def value_of(self, side: Mask, t: float) -> float:
+        """Return the cost of one particular source side at trade-off t."""
+        fixed, per_t = self._terms(side)
+        return fixed - t * per_t
+
+    def _terms(self, side: Mask) -> tuple[float, float]:
+        """Return what a source side costs at t = 0, and how fast t lowers it."""
+        arcs_out = np.asarray(self.capacities @ (~side).astype(float))
+        return float(arcs_out[side].sum() + self.cost[side].sum()), float(self.slope[side].sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CutPath:
+    """The minimum cuts for every trade-off, as one number per node.
+
+    Attributes
+    ----------
+    join_at : ndarray of shape (n_nodes,)
+        Node i is on the source side exactly when ``t > join_at[i]``; ``-inf`` means always, ``+inf`` never.
+        Among equally cheap sets the smallest is meant, so a node that makes no difference never joins.
+    slope : ndarray of shape (n_nodes,)
+        The slopes of the problem.
+    t_min, t_max : float
+        The range that was solved; outside it the sides are not known.
+    """
+
+    join_at: Floats
+    slope: Floats
+    t_min: float = -np.inf
+    t_max: float = np.inf
+    first_value: float = field(default=0.0)  # cost, at t = 0, of the nodes that joined before t_min
+
+    @cached_property
+    def breakpoints(self) -> Floats:
+        """The trade-offs at which the cut changes, ascending; nearly equal ones are listed once."""
+        t = np.unique(self.join_at[np.isfinite(self.join_at)])
+        is_new = np.diff(t) > SAME_BREAKPOINT * np.maximum(np.abs(t[1:]), np.abs(t[:-1]))
+        breakpoints: Floats = t[np.concatenate([np.ones(min(t.size, 1), dtype=bool), is_new])]
+        return breakpoints
+
+    def source_side(self, t: float) -> Mask:
+        """Return the smallest optimal source side at trade-off t, as a mask."""
+        self._check_range(np.asarray(t, dtype=float))
+        return self.join_at < t
+
+    def sides(self, grid: ArrayLike) -> NDArray[np.int64]:
+        """Return the number of nodes on the source side at each trade-off of a grid."""
+        grid = np.asarray(grid, dtype=float)
+        self._check_range(grid)
+        return np.searchsorted(np.sort(self.join_at), grid, side="left").astype(np.int64)
+
+    def value(self, t: float) -> float:
+        """Return the optimal cost at trade-off t: a concave, piecewise linear function of t."""
+        self._check_range(np.asarray(t, dtype=float))
+        order, slope_before, weighted_before = self._joined
+        k = int(np.searchsorted(order, t, side="left"))
+        return float(self.first_value + weighted_before[k] - t * slope_before[k])
+
+    @cached_property
+    def _joined(self) -> tuple[Floats, Floats, Floats]:
+        """Finite thresholds in order, with the sums of slope and of slope * threshold before each."""
+        is_finite = np.isfinite(self.join_at)
+        order = np.argsort(self.join_at[is_finite], kind="stable")
+        t, m = self.join_at[is_finite][order], self.slope[is_finite][order]
+        always = self.slope[self.join_at == -np.inf].sum()
+        return t, always + np.r_[0.0, np.cumsum(m)], np.r_[0.0, np.cumsum(t * m)]
+
+    def _check_range(self, t: Floats) -> None:
+        if np.isnan(t).any():
+            raise ValueError("the trade-off is NaN; give a number.")
+        if t.size and (t.min() < self.t_min or t.max() > self.t_max):
+            raise ValueError(
+                f"trade-off {t.min() if t.min() < self.t_min else t.max()} lies outside the solved range "
+                f"[{self.t_min}, {self.t_max}]; solve again with a wider t_min and t_max."
+            )
+
+    def __repr__(self) -> str:
+        """Tell sizes and range in one line."""
+        n_always, n_never = int((self.join_at == -np.inf).sum()), int((self.join_at == np.inf).sum())
+        text = f"CutPath({self.join_at.size} nodes, {self.breakpoints.size} breakpoints"
+        if self.breakpoints.size:
+            text += f" from {self.breakpoints[0]:.6g} to {self.breakpoints[-1]:.6g}"
+        return f"{text}; {n_always} always and {n_never} never on the source side)"
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """One minimum cut: its source side as a mask, and its cost."""
+
+    source_side: Mask
+    value: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What :func:`verify` found.
+
+    Attributes
+    ----------
+    is_optimal : bool
+        The flow balances at every node within rounding, so no cut at any trade-off is cheaper.
+    worst : float
+        The largest imbalance at any node, relative to the terms that meet in its tied group.
+    """
+
+    is_optimal: bool
+    worst: float
+
+
+def parametric_cut(
+    capacities: ArrayLike | sparse.sparray,
+    cost: ArrayLike,
+    slope: ArrayLike,
+    *,
+    source_seeds: ArrayLike | None = None,
+    sink_seeds: ArrayLike | None = None,
+    t_min: float = -np.inf,
+    t_max: float = np.inf,
+    n_jobs: int | None = None,
+    on_progress: Progress | None = None,
+) -> CutPath:
+    """Return the minimum cuts for every trade-off between ``t_min`` and ``t_max``.
+
+    Parameters
+    ----------
+    capacities, cost, slope, source_seeds, sink_seeds
+        The problem; see :class:`CutProblem`.
+    t_min, t_max : float
+        Trade-offs of interest. Nodes that join before ``t_min`` are reported at -inf, nodes that have not
+        joined by ``t_max`` at +inf; a narrow range saves work.
+    n_jobs : int, optional
+        Threads; -1 for all cores. The result has the same bytes for any number.
+    on_progress : callable(n_settled, n_nodes), optional
+        Called a few times a second. An exception raised in it (a deadline, say) stops the solver.
+
+    Examples
+    --------
+    A chain of three nodes; the ends are pulled to opposite sides.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from labelcut.cut import parametric_cut
+    >>> chain = csr_array(np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
+    >>> path = parametric_cut(chain, cost=[-3.0, 0.0, 3.0], slope=[1.0, 1.0, 1.0])
+    >>> path.join_at
+    array([-1., -1.,  2.])
+    """
+    problem = CutProblem(capacities, cost, slope, source_seeds, sink_seeds)  # type: ignore[arg-type]
+    return solve(problem, t_min=t_min, t_max=t_max, n_jobs=n_jobs, on_progress=on_progress)
+
+
+def solve(
+    problem: CutProblem,
+    *,
+    t_min: float = -np.inf,
+    t_max: float = np.inf,
+    n_jobs: int | None = None,
+    on_progress: Progress | None = None,
+) -> CutPath:
+    """Return the path of a problem that was checked before; see :func:`parametric_cut`."""
+    t_min, t_max = _check_tradeoff("t_min", t_min), _check_tradeoff("t_max", t_max)
+    if t_min > t_max:
+        raise ValueError(f"t_min={t_min} is above t_max={t_max}; swap them.")
+    is_free = ~(problem.source_seeds | problem.sink_seeds)  # type: ignore[operator]
+    free = _fold_seeds(problem, is_free)
+    n_free = free.cost.size
+    poll = (lambda n_settled: None) if on_progress is None else (lambda n: on_progress(n, n_free))
+    join_at = np.where(problem.source_seeds, -np.inf, np.inf)
+    join_at[is_free] = _solver.solve_path(
+        *_csr_arrays(free.capacities), free.cost, free.slope, t_min, t_max, effective_n_jobs(n_jobs), poll
+    )
+    first_value, _ = problem._terms(join_at == -np.inf)
+    return CutPath(join_at, problem.slope, t_min, t_max, first_value)
+
+
+def minimum_cut(
+    capacities: ArrayLike | sparse.sparray,
+    cost: ArrayLike,
+    *,
+    source_seeds: ArrayLike | None = None,
+    sink_seeds: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> Cut:
+    """Return the smallest set that minimises arcs out of it plus the costs of its nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelcut.cut import minimum_cut
+    >>> cut = minimum_cut(np.array([[0.0, 2.0], [2.0, 0.0]]), cost=[-3.0, 1.0])
+    >>> cut.source_side, cut.value
+    (array([ True,  True]), -2.0)
+    """
+    cost = np.asarray(cost)
+    path = parametric_cut(
+        capacities,
+        cost,
+        np.zeros(cost.shape),
+        source_seeds=source_seeds,
+        sink_seeds=sink_seeds,
+        n_jobs=n_jobs,
+    )
+    return Cut(path.source_side(0.0), path.value(0.0))
+
+
+def verify(problem: CutProblem, path: CutPath) -> Certificate:
+    """Certify a path without trusting how it was found.
+
+    One flow proves all cuts at once. Let every arc from an earlier to a later node be full and every arc back
+    be empty. If flow inside the groups of nodes that join together can then be chosen such that at each node
+    ``join_at * slope - cost`` equals what flows out minus what flows in, the path is optimal for every t
+    (these are the optimality conditions of the underlying convex problem). The flow is looked for by the
+    solver and then checked here, by plain sums over the original arcs.
+    """
+    join_at = np.asarray(path.join_at, dtype=float)
+    if join_at.shape != (problem.n_nodes,) or np.isnan(join_at).any():
+        raise ValueError(f"path.join_at needs one number, not NaN, for each of the {problem.n_nodes} nodes.")
+    source, sink = problem.source_seeds, problem.sink_seeds
+    assert source is not None
+    assert sink is not None
+    if (join_at[source] > -np.inf).any() or (join_at[sink] < np.inf).any():
+        return Certificate(False, np.inf)
+
+    with np.errstate(invalid="ignore"):  # inf * 0: a node without slope that joins never or always
+        at_own_t = np.clip(join_at, path.t_min, path.t_max) * problem.slope
+    at_own_t[problem.slope == 0] = 0.0
+    wanted = at_own_t - problem.cost
+    if np.isinf(wanted).any():  # a node with slope has to join somewhere
+        return Certificate(False, np.inf)
+
+    row_start, column, capacity = _csr_arrays(problem.capacities)
+    row = np.repeat(np.arange(problem.n_nodes), np.diff(row_start))
+    is_across = join_at[row] != join_at[column]
+    flow = np.where(join_at[row] < join_at[column], capacity, 0.0)
+    between_seeds = source[row] | sink[row] | source[column] | sink[column]
+    inside = sparse.csr_array(
+        (np.where(is_across | between_seeds, 0.0, capacity), column, row_start),
+        shape=problem.capacities.shape,
+    )
+    open_excess = np.where(source | sink, 0.0, wanted - _net_out(flow, row, column, problem.n_nodes))
+    flow += _solver.route(*_csr_arrays(inside), open_excess, lambda n_settled: None)
+    if (flow < 0).any() or (flow > capacity).any():
+        return Certificate(False, np.inf)
+
+    imbalance = wanted - _net_out(flow, row, column, problem.n_nodes)
+    imbalance[join_at == -np.inf] = np.minimum(imbalance[join_at == -np.inf], 0.0)
+    imbalance[join_at == np.inf] = np.maximum(imbalance[join_at == np.inf], 0.0)
+    imbalance[source | sink] = 0.0
+
+    # Each group of equal join_at is held against the terms that meet in it; its inner arcs are never cut.
+    _, group = np.unique(join_at, return_inverse=True)
+    terms = np.abs(at_own_t) + np.abs(problem.cost)
+    across = np.where(is_across, capacity, 0.0)
+    terms += np.bincount(row, across, problem.n_nodes) + np.bincount(column, across, problem.n_nodes)
+    missing, scale = np.bincount(group, np.abs(imbalance)), np.bincount(group, terms)
+    worst = float(np.max(np.divide(missing, scale, out=np.zeros_like(scale), where=missing > 0), initial=0.0))
+    return Certificate(worst <= CERTIFIED, worst)
+
+
+def _net_out(flow: Floats, row: NDArray[Any], column: NDArray[Any], n_nodes: int) -> Floats:
+    """Return, per node, the flow out of it minus the flow into it."""
+    net: Floats = np.bincount(row, flow, n_nodes).astype(float)
+    net -= np.bincount(column, flow, n_nodes)
+    return net
+
+
+def _fold_seeds(problem: CutProblem, is_free: Mask) -> CutProblem:
+    """Return the problem on the free nodes alone: arcs to seeds become costs."""
+    if is_free.all():
+        return problem
+    capacities, cost = problem.capacities, problem.cost
+    to_sink = capacities @ problem.sink_seeds.astype(float)  # type: ignore[union-attr]
+    from_source = capacities.T @ problem.source_seeds.astype(float)  # type: ignore[union-attr]
+    return CutProblem(
+        capacities[is_free][:, is_free],
+        (cost + to_sink - from_source)[is_free],
+        problem.slope[is_free],
+    )
+
+
+def _csr_arrays(matrix: sparse.csr_array[Any, Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
+
+
+def _check_capacities(capacities: Any) -> sparse.csr_array[Any, Any]:
+    """Return capacities as CSR with sorted float64 entries, or say what is wrong with them."""
+    if not sparse.issparse(capacities):
+        capacities = np.asarray(capacities)
+        _check_real("capacities", capacities.dtype)
+        if capacities.ndim != 2:
+            raise ValueError(f"capacities has {capacities.ndim} dimension(s); a square matrix is needed.")
+    _check_real("capacities", capacities.dtype)
+    if capacities.ndim != 2 or capacities.shape[0] != capacities.shape[1]:
+        raise ValueError(
+            f"capacities has shape {capacities.shape}; a square matrix is needed, one row per node."
+        )
+    if capacities.shape[0] > np.iinfo(np.int32).max:
+        raise ValueError(f"capacities has {capacities.shape[0]} nodes; at most 2**31 - 1 are supported.")
+    matrix = sparse.csr_array(capacities, dtype=np.float64)
+    _check_index_structure(matrix)
+    for is_bad, kind, remedy in (
+        (
+            ~np.isfinite(matrix.data),
+            "not finite",
+            "to hold a node on one side, use source_seeds or sink_seeds",
+        ),
+        (matrix.data < 0, "negative", "minimum cuts need capacities of zero or more"),
+    ):
+        if is_bad.any():
+            position = int(np.argmax(is_bad))
+            i = int(np.searchsorted(matrix.indptr, position, side="right")) - 1
+            raise ValueError(
+                f"capacities[{i}, {matrix.indices[position]}] is {matrix.data[position]}, "
+                f"which is {kind}; {remedy}."
+            )
+    if not np.isfinite(matrix.data.sum()):
+        raise ValueError(
+            "capacities add up to more than a float can hold; divide all of them and cost by 1e100."
+        )
+    return matrix
+
+
+def _check_index_structure(matrix: sparse.csr_array[Any, Any]) -> None:
+    matrix.check_format(full_check=True)  # out-of-range indices and broken row starts: scipy's own ValueError
+    step = np.diff(matrix.indices.astype(np.int64))
+    starts_row = np.zeros(max(matrix.indices.size - 1, 0), dtype=bool)
+    inner = matrix.indptr[1:-1]
+    inner = inner[(inner > 0) & (inner < matrix.indices.size)]
+    starts_row[inner - 1] = True
+    if (step[~starts_row] == 0).any():
+        raise ValueError(
+            "capacities lists an arc twice in one row; call capacities.sum_duplicates() if they should add up."
+        )
+    if (step[~starts_row] < 0).any():
+        raise ValueError("capacities has unsorted column indices; call capacities.sort_indices() first.")
+
+
+def _check_real(name: str, dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {dtype}; real numbers are needed, convert it with astype(float).")
+
+
+def _check_vector(name: str, values: Any, n_nodes: int) -> Floats:
+    array = np.asarray(values)
+    _check_real(name, array.dtype)
+    if array.shape != (n_nodes,):
+        raise ValueError(
+            f"{name} has shape {array.shape}, but capacities has {n_nodes} nodes; give one number per node."
+        )
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        i = int(np.argmin(np.isfinite(array)))
+        raise ValueError(
+            f"{name}[{i}] is {array[i]}; finite numbers are needed. To hold a node on one side, use "
+            "source_seeds or sink_seeds."
+        )
+    if not np.isfinite(np.abs(array).sum()):
+        raise ValueError(f"{name} adds up to more than a float can hold; divide the whole problem by 1e100.")
+    return array
+
+
+def _check_seeds(name: str, mask: Any, n_nodes: int) -> Mask:
+    if mask is None:
+        return np.zeros(n_nodes, dtype=bool)
+    array = np.asarray(mask)
+    if array.dtype != np.bool_:
+        raise TypeError(
+            f"{name} has dtype {array.dtype}; a mask of {n_nodes} booleans is needed. From node numbers: "
+            "mask = np.zeros(n_nodes, dtype=bool); mask[numbers] = True."
+        )
+    if array.shape != (n_nodes,):
+        raise ValueError(
+            f"{name} has shape {array.shape}; one boolean for each of the {n_nodes} nodes is needed."
+        )
+    return array
+
+
+def _check_tradeoff(name: str, t: float) -> float:
+    t = float(t)
+    if np.isnan(t):
+        raise ValueError(f"{name} is NaN; give a number, or -inf or inf for no limit.")
+    return t
