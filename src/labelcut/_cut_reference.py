@@ -63,17 +63,12 @@ def route(
     poll: Callable[[int], None],
 ) -> NDArray[np.float64]:
     """Return, per stored arc, a flow that carries as much excess to deficits as possible."""
-    arcs = _as_arcs(row_start, column, capacity)
-    left = dict(enumerate(excess.tolist()))
-    _route(arcs, left)
-    poll(len(left))
-    flow = np.zeros_like(capacity)
-    for i in range(len(left)):
-        for position in range(row_start[i], row_start[i + 1]):
-            j = int(column[position])
-            if i != j:
-                flow[position] = max(0.0, capacity[position] - arcs[i][j])
-    return flow
+    net_flow: dict[tuple[int, int], float] = {}
+    _route(_as_arcs(row_start, column, capacity), dict(enumerate(excess.tolist())), net_flow)
+    poll(len(excess))
+    row = np.repeat(np.arange(len(excess)), np.diff(row_start))
+    flow = [net_flow.get(arc, 0.0) for arc in zip(row.tolist(), column.tolist(), strict=True)]
+    return np.clip(np.array(flow, dtype=float), 0.0, capacity)
 
 
 def _as_arcs(row_start: NDArray[np.int64], column: NDArray[np.int32], capacity: NDArray[np.float64]) -> Arcs:
@@ -112,7 +107,9 @@ def _three_parts(
     return early, tied, block - early - tied
 
 
-def _route(residual: Arcs, excess: dict[int, float]) -> dict[int, int]:
+def _route(
+    residual: Arcs, excess: dict[int, float], net_flow: dict[tuple[int, int], float] | None = None
+) -> dict[int, int]:
     """Push excess towards deficits until none can reach any; return who still reaches a deficit.
 
     Every pass measures each node's distance to the nearest deficit and pushes, from the farthest nodes on,
@@ -132,6 +129,9 @@ def _route(residual: Arcs, excess: dict[int, float]) -> dict[int, int]:
                     residual[j][i] += pushed
                     excess[i] -= pushed
                     excess[j] += pushed
+                    if net_flow is not None:
+                        net_flow[i, j] = net_flow.get((i, j), 0.0) + pushed
+                        net_flow[j, i] = net_flow.get((j, i), 0.0) - pushed
 
 
 def _distance_to_deficits(residual: Arcs, excess: dict[int, float]) -> dict[int, int]:
