@@ -67,8 +67,9 @@ def route(
     _route(_as_arcs(row_start, column, capacity), dict(enumerate(excess.tolist())), net_flow)
     poll(len(excess))
     row = np.repeat(np.arange(len(excess)), np.diff(row_start))
-    flow = [net_flow.get(arc, 0.0) for arc in zip(row.tolist(), column.tolist(), strict=True)]
-    return np.clip(np.array(flow, dtype=float), 0.0, capacity)
+    arcs = zip(row.tolist(), column.tolist(), strict=True)
+    flow = np.array([net_flow.get(arc, 0.0) for arc in arcs], dtype=np.float64)
+    return np.minimum(np.maximum(flow, 0.0), capacity)
 
 
 def _as_arcs(row_start: NDArray[np.int64], column: NDArray[np.int32], capacity: NDArray[np.float64]) -> Arcs:

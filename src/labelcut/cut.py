@@ -268,7 +268,7 @@ def solve(
     free = _fold_seeds(problem, is_free)
     n_free = free.cost.size
     poll = (lambda n_settled: None) if on_progress is None else (lambda n: on_progress(n, n_free))
-    join_at = np.where(problem.source_seeds, -np.inf, np.inf)
+    join_at = np.where(problem.source_seeds, -np.inf, np.inf)  # type: ignore[arg-type]
     join_at[is_free] = _solver.solve_path(
         *_csr_arrays(free.capacities), free.cost, free.slope, t_min, t_max, effective_n_jobs(n_jobs), poll
     )
@@ -354,17 +354,20 @@ def verify(problem: CutProblem, path: CutPath) -> Certificate:
     _, group = np.unique(join_at, return_inverse=True)
     terms = np.abs(at_own_t) + np.abs(problem.cost)
     across = np.where(is_across, capacity, 0.0)
-    terms += np.bincount(row, across, problem.n_nodes) + np.bincount(column, across, problem.n_nodes)
-    missing, scale = np.bincount(group, np.abs(imbalance)), np.bincount(group, terms)
+    terms += _sum_by(row, across, problem.n_nodes) + _sum_by(column, across, problem.n_nodes)
+    missing, scale = _sum_by(group, np.abs(imbalance)), _sum_by(group, terms)
     worst = float(np.max(np.divide(missing, scale, out=np.zeros_like(scale), where=missing > 0), initial=0.0))
     return Certificate(worst <= CERTIFIED, worst)
 
 
 def _net_out(flow: Floats, row: NDArray[Any], column: NDArray[Any], n_nodes: int) -> Floats:
     """Return, per node, the flow out of it minus the flow into it."""
-    net: Floats = np.bincount(row, flow, n_nodes).astype(float)
-    net -= np.bincount(column, flow, n_nodes)
-    return net
+    return _sum_by(row, flow, n_nodes) - _sum_by(column, flow, n_nodes)
+
+
+def _sum_by(group: NDArray[Any], values: Floats, n_groups: int = 0) -> Floats:
+    """Return the sum of the values of each group, as floats even where there are none."""
+    return np.bincount(group, values, n_groups).astype(np.float64)
 
 
 def _fold_seeds(problem: CutProblem, is_free: Mask) -> CutProblem:
@@ -432,7 +435,7 @@ def _check_index_structure(matrix: sparse.csr_array[Any, Any]) -> None:
     starts_row[inner - 1] = True
     if (step[~starts_row] == 0).any():
         raise ValueError(
-            "capacities lists an arc twice in one row; call capacities.sum_duplicates() if they should add up."
+            "capacities lists an arc twice in a row; if they should add up, call capacities.sum_duplicates()."
         )
     if (step[~starts_row] < 0).any():
         raise ValueError("capacities has unsorted column indices; call capacities.sort_indices() first.")
