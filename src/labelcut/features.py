@@ -1,0 +1,431 @@
+"""Scaled columns, and what a random forest knows about them.
+
+The forest is asked twice: its importances say how much each column counts in the distance between two rows,
+and its probabilities are an opinion on every row that did not come from the row's own label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import check_random_state
+
+__all__ = [
+    "ColumnScale",
+    "Forest",
+    "canonical_order",
+    "check_importances",
+    "deal_folds",
+    "fit_forest",
+    "scale_columns",
+    "weight_columns",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+#: Section 5 of the paper: leaf sizes as shares of the labeled rows, chosen by cross-validation in five folds.
+PAPER_LEAF_SIZES = (0.001, 0.002, 0.005, 0.01)
+PAPER_TREES = 100
+PAPER_FOLDS = 5
+
+#: Leaf sizes tried by the cheap way; the wider range helps when a third of the labels is wrong.
+OOB_LEAF_SIZES = (0.001, 0.003, 0.01, 0.03)
+OOB_TREES = 150
+
+#: Trees that decide between leaf sizes; the rest is grown for the chosen one only.
+TRIAL_TREES = 40
+
+#: Out-of-bag probabilities are kept this far from 0 and 1 in the log-loss, where one sure mistake would rule.
+LOG_LOSS_CLIP = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnScale:
+    """Mean and standard deviation per column, to treat new rows like the old ones."""
+
+    mean: Floats
+    sd: Floats
+
+    def apply(self, X: ArrayLike) -> Floats:
+        """Return the rows with mean 0 and standard deviation 1 per column; constant columns become 0."""
+        X = _as_matrix(X)
+        if X.shape[1] != self.mean.size:
+            raise ValueError(
+                f"the rows have {X.shape[1]} columns, but the scale was taken from {self.mean.size}; "
+                "pass the same columns in the same order."
+            )
+        constant = self.sd == 0.0
+        scaled: Floats = (X - self.mean) / np.where(constant, 1.0, self.sd)
+        scaled[:, constant] = 0.0
+        return scaled
+
+
+def scale_columns(X: ArrayLike) -> tuple[Floats, ColumnScale]:
+    """Bring every column to mean 0 and standard deviation 1 over all rows; constant columns become 0.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        Numbers without missing or infinite values.
+
+    Returns
+    -------
+    scaled : ndarray of shape (n_rows, n_features)
+    scale : ColumnScale
+        ``scale.apply(X_new)`` treats new rows the same way.
+    """
+    X = _as_matrix(X)
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    # Means and squares of huge numbers overflow; dividing by the largest size first changes nothing else.
+    size = np.maximum(np.abs(lowest), np.abs(highest))
+    unit = np.where(size > 0.0, size, 1.0)
+    shares = X / unit
+    mean = shares.mean(axis=0)
+    sd = np.sqrt(np.square(shares - mean).mean(axis=0))
+    constant = lowest == highest
+    scale = ColumnScale(np.where(constant, lowest, mean * unit), np.where(constant, 0.0, sd * unit))
+    return scale.apply(X), scale
+
+
+def canonical_order(X: ArrayLike, *per_row: ArrayLike) -> Ints:
+    """Return an order of the rows that depends on their content only, not on the order they came in.
+
+    A bootstrap draws rows by position, sums round by position, and ties between neighbors are broken by row
+    number. So an estimator whose answer must not depend on the order of the rows does this first, on the raw
+    matrix::
+
+        order = canonical_order(X, codes, sample_weight)
+        X, codes = X[order], codes[order]
+        ...                                      # scale, forest, graph, cuts
+        answer = np.empty_like(sorted_answer)
+        answer[order] = sorted_answer
+
+    Rows that are equal in everything passed here keep their order, which is harmless: they are
+    interchangeable.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    *per_row : array-like of shape (n_rows,)
+        Whatever else tells two rows apart, such as label codes and sample weights.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Row numbers, as from ``numpy.argsort``.
+    """
+    X = _as_matrix(X)
+    columns = [X, *(np.asarray(values, dtype=np.float64).reshape(len(X), 1) for values in per_row)]
+    content = np.hstack(columns) + 0.0  # -0.0 equals 0.0 but has other bytes
+    # One comparison of bytes per pair of rows; the order has no meaning, it only has to be the same every
+    # time.
+    return np.argsort(row_bytes(content), kind="stable")
+
+
+def row_bytes(X: Floats) -> NDArray[np.void]:
+    """Return each row as one opaque value, equal exactly when the rows are the same bytes."""
+    X = np.ascontiguousarray(X)
+    return X.view(np.dtype((np.void, X.itemsize * X.shape[1]))).reshape(len(X))
+
+
+def check_importances(importances: ArrayLike | None, n_features: int) -> Floats:
+    """Return the importances as shares that sum to 1; None stands for equal ones.
+
+    Raises
+    ------
+    ValueError
+        When the length is wrong, a value is negative or not finite, or all are zero.
+    """
+    if importances is None:
+        return np.full(n_features, 1.0 / n_features)
+    shares = np.asarray(importances, dtype=np.float64)
+    if shares.shape != (n_features,):
+        raise ValueError(
+            f"importances have shape {shares.shape}, but X has {n_features} columns; "
+            "give one number per column."
+        )
+    bad = np.flatnonzero(~(np.isfinite(shares) & (shares >= 0.0)))
+    if bad.size:
+        raise ValueError(
+            f"importances[{bad[0]}] is {shares[bad[0]]}; each must be a finite number >= 0. "
+            "Use 0 to ignore a column."
+        )
+    if not shares.any():
+        raise ValueError(
+            "all importances are 0, so all rows would be equal; give at least one column a positive one."
+        )
+    shares = shares / shares.max()
+    return np.asarray(shares / shares.sum())
+
+
+def weight_columns(X: Floats, importances: Floats) -> Floats:
+    """Multiply column h by ``sqrt(rho_h)``; rho is ``importances`` rescaled to sum to the number of columns.
+
+    The plain Euclidean distance of the result is the weighted distance of the paper.
+    """
+    rho = importances * (X.shape[1] / importances.sum())
+    return np.asarray(X * np.sqrt(rho))
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A fitted random forest, and its opinion on every row it was given.
+
+    Attributes
+    ----------
+    importances : ndarray of shape (n_features,)
+        Share of each column in the decrease of impurity; sums to 1. Equal when no tree found a split.
+    probability : ndarray of shape (n_rows, n_classes)
+        For a labeled row the mean over the trees that did not see it (out-of-bag), or the shares of the
+        classes if every tree saw it; for an unlabeled row the mean over all trees.
+    min_samples_leaf : float
+        The chosen leaf size, as a share of the rows a tree is grown from.
+    scores : dict of float to float
+        Score of each leaf size tried: log-loss out-of-bag (lower is better) or accuracy in the folds.
+    model : RandomForestClassifier
+        The fitted forest.
+    """
+
+    importances: Floats
+    probability: Floats
+    min_samples_leaf: float
+    scores: dict[float, float] = field(repr=False)
+    model: RandomForestClassifier = field(repr=False)
+
+    def predict_proba(self, X: ArrayLike, n_jobs: int | None = None) -> Floats:
+        """Return the probability of each class for new rows, the same bytes for any ``n_jobs``."""
+        X32 = np.ascontiguousarray(_as_matrix(X), dtype=np.float32)
+        rows = np.arange(len(X32))
+        votes, n_votes = _add_up(
+            self.model, [rows] * len(self.model.estimators_), X32, self._n_classes, n_jobs
+        )
+        return np.asarray(votes / n_votes[:, None])
+
+    @property
+    def _n_classes(self) -> int:
+        return int(self.probability.shape[1])
+
+
+def fit_forest(
+    X: ArrayLike,
+    codes: ArrayLike,
+    *,
+    tuning: str = "oob",
+    leaf_sizes: Sequence[float] | None = None,
+    n_trees: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+) -> Forest:
+    """Fit a random forest to the labeled rows and let it judge all rows.
+
+    The result is the same for any ``n_jobs``. It depends on the order of the rows, because bootstraps draw by
+    position: see `canonical_order`.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    codes : array-like of int of shape (n_rows,)
+        Class 0, 1, ..., or -1 for an unlabeled row.
+    tuning : {"oob", "cv"}, default="oob"
+        How ``min_samples_leaf`` is chosen. "cv" as in the paper: accuracy on the given labels in five folds.
+        "oob" is far cheaper: log-loss of the out-of-bag probabilities of a few trees per leaf size.
+    leaf_sizes : sequence of float, optional
+        Shares of the labeled rows to choose from.
+    n_trees : int, optional
+        Trees of the final forest; 100 for "cv", 150 for "oob".
+    random_state : int, RandomState or None
+    n_jobs : int or None
+        Threads, as in joblib.
+
+    Returns
+    -------
+    Forest
+    """
+    X = _as_matrix(X)
+    codes = np.asarray(codes)
+    labeled = _check_codes(codes, len(X))
+    if tuning not in ("oob", "cv"):
+        raise ValueError(f"tuning is {tuning!r}; choose 'oob' (cheap) or 'cv' (as in the paper).")
+    if leaf_sizes is None:
+        leaf_sizes = PAPER_LEAF_SIZES if tuning == "cv" else OOB_LEAF_SIZES
+    if n_trees is None:
+        n_trees = PAPER_TREES if tuning == "cv" else OOB_TREES
+    _check_sizes(leaf_sizes, n_trees)
+
+    rng = check_random_state(random_state)
+    seed = int(rng.randint(np.iinfo(np.int32).max))
+    X32 = np.ascontiguousarray(X, dtype=np.float32)
+    y = codes[labeled]
+    tune = _tune_by_folds if tuning == "cv" else _tune_out_of_bag
+    leaf, scores, model = tune(X32[labeled], y, leaf_sizes, n_trees, seed, n_jobs)
+
+    n_classes = int(y.max()) + 1
+    rows_of_tree = _rows_to_judge(model, labeled, np.flatnonzero(codes < 0), len(X))
+    votes, n_votes = _add_up(model, rows_of_tree, X32, n_classes, n_jobs)
+    shares = np.bincount(y, minlength=n_classes) / len(y)
+    probability = np.where(n_votes[:, None] > 0, votes / np.maximum(n_votes, 1)[:, None], shares)
+
+    importances = model.feature_importances_
+    if not importances.any():  # no tree found a split
+        importances = np.ones(X.shape[1])
+    return Forest(importances / importances.sum(), probability, leaf, scores, model)
+
+
+def deal_folds(codes: ArrayLike, n_folds: int, random_state: int | np.random.RandomState | None) -> Ints:
+    """Return the fold of each labeled row (-1 for unlabeled ones), every class dealt out evenly.
+
+    Unlike scikit-learn's splitter it accepts classes with fewer rows than folds.
+    """
+    rng = check_random_state(random_state)
+    codes = np.asarray(codes)
+    fold = np.full(codes.shape, -1, dtype=np.intp)
+    rows = np.concatenate([rng.permutation(np.flatnonzero(codes == c)) for c in range(int(codes.max()) + 1)])
+    # One deck for all classes: where one class ends in the round of folds, the next goes on.
+    fold[rows] = np.arange(rows.size) % n_folds
+    return fold
+
+
+def _tune_by_folds(
+    X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trees: int, seed: int, n_jobs: int | None
+) -> tuple[float, dict[float, float], RandomForestClassifier]:
+    """Choose the leaf size with the best accuracy in five folds (ties: the first); fit it to all rows."""
+    fold = deal_folds(y, min(PAPER_FOLDS, len(y)), seed)
+    scores = {}
+    for leaf in leaf_sizes:
+        hits = 0
+        for f in range(int(fold.max()) + 1):
+            train, test = fold != f, fold == f
+            if not train.any():
+                continue
+            model = _forest(n_trees, leaf, int(train.sum()), seed, n_jobs).fit(X[train], y[train])
+            rows = np.arange(int(test.sum()))
+            votes, _ = _add_up(model, [rows] * n_trees, X[test], int(y.max()) + 1, n_jobs)
+            hits += int((votes.argmax(axis=1) == y[test]).sum())
+        scores[leaf] = hits / len(y)
+    best = max(scores, key=lambda leaf: scores[leaf])
+    return best, scores, _forest(n_trees, best, len(y), seed, n_jobs).fit(X, y)
+
+
+def _tune_out_of_bag(
+    X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trees: int, seed: int, n_jobs: int | None
+) -> tuple[float, dict[float, float], RandomForestClassifier]:
+    """Grow a few trees per leaf size; grow the other trees for the lowest out-of-bag log-loss only."""
+    n_classes = int(y.max()) + 1
+    every = np.arange(len(y))
+    none = every[:0]
+    trials = {}
+    scores = {}
+    for leaf in leaf_sizes:
+        trials[leaf] = model = _forest(min(TRIAL_TREES, n_trees), leaf, len(y), seed, n_jobs).fit(X, y)
+        votes, n_votes = _add_up(model, _rows_to_judge(model, every, none, len(y)), X, n_classes, n_jobs)
+        seen = n_votes > 0
+        given = votes[seen, y[seen]] / n_votes[seen]
+        scores[leaf] = (
+            float(-np.log(np.clip(given, LOG_LOSS_CLIP, 1.0 - LOG_LOSS_CLIP)).mean()) if given.size else 0.0
+        )
+    best = min(scores, key=lambda leaf: scores[leaf])
+    model = trials[best]
+    if model.n_estimators < n_trees:
+        model.set_params(n_estimators=n_trees, warm_start=True).fit(X, y)
+        model.set_params(warm_start=False)
+    return best, scores, model
+
+
+def _forest(n_trees: int, leaf: float, n_rows: int, seed: int, n_jobs: int | None) -> RandomForestClassifier:
+    """Return an unfitted forest whose leaves hold at least the given share of the rows."""
+    min_samples_leaf = max(1, int(np.ceil(leaf * n_rows)))
+    return RandomForestClassifier(
+        n_trees, min_samples_leaf=min_samples_leaf, random_state=seed, n_jobs=n_jobs
+    )
+
+
+def _rows_to_judge(model: RandomForestClassifier, labeled: Ints, unlabeled: Ints, n_rows: int) -> list[Ints]:
+    """Return, for each tree, the rows it did not learn from: its out-of-bag rows and the unlabeled ones."""
+    rows_of_tree = []
+    for drawn in model.estimators_samples_:
+        judged = np.zeros(n_rows, dtype=bool)
+        judged[labeled] = True
+        judged[labeled[drawn]] = False
+        judged[unlabeled] = True
+        rows_of_tree.append(np.flatnonzero(judged))
+    return rows_of_tree
+
+
+def _add_up(
+    model: RandomForestClassifier,
+    rows_of_tree: list[Ints],
+    X: NDArray[np.float32],
+    n_classes: int,
+    n_jobs: int | None,
+) -> tuple[Floats, Ints]:
+    """Return the summed class shares and the number of trees for each row; each tree judges its own rows."""
+    # scikit-learn adds trees in the order in which threads end, so its sums differ in the last bits.
+    shares_of_tree = Parallel(n_jobs=effective_n_jobs(n_jobs), prefer="threads", return_as="generator")(
+        delayed(_class_shares)(tree, X[rows])
+        for tree, rows in zip(model.estimators_, rows_of_tree, strict=True)
+    )
+    votes = np.zeros((len(X), n_classes))
+    n_votes = np.zeros(len(X), dtype=np.intp)
+    classes = model.classes_.astype(np.intp)
+    for rows, shares in zip(rows_of_tree, shares_of_tree, strict=True):
+        votes[rows[:, None], classes] += shares
+        n_votes[rows] += 1
+    return votes, n_votes
+
+
+def _class_shares(tree: Any, X: NDArray[np.float32]) -> Floats:
+    """Return the class shares in the leaf each row falls into."""
+    return np.asarray(tree.tree_.predict(X)).reshape(len(X), -1)
+
+
+def _as_matrix(X: ArrayLike) -> Floats:
+    """Return X as a matrix of finite float64 with at least one row and one column."""
+    matrix = np.asarray(X, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"X has {matrix.ndim} dimension(s); give one row per case and one column per feature."
+        )
+    if 0 in matrix.shape:
+        raise ValueError(f"X has shape {matrix.shape}; at least one row and one column are needed.")
+    if not np.isfinite(matrix).all():
+        i, h = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(
+            f"X[{i}, {h}] is {matrix[i, h]}; replace or impute missing and infinite values first."
+        )
+    return matrix
+
+
+def _check_codes(codes: NDArray[Any], n_rows: int) -> Ints:
+    """Return the labeled rows, after checking the codes."""
+    if codes.shape != (n_rows,):
+        raise ValueError(f"codes have shape {codes.shape}, but X has {n_rows} rows; give one code per row.")
+    if not np.issubdtype(codes.dtype, np.integer):
+        raise TypeError(
+            f"codes have type {codes.dtype}; give integers 0, 1, ... for classes and -1 for unlabeled."
+        )
+    if codes.min() < -1:
+        raise ValueError(f"codes contain {codes.min()}; classes are 0, 1, ... and -1 stands for unlabeled.")
+    labeled = np.flatnonzero(codes >= 0)
+    if not labeled.size:
+        raise ValueError("no row is labeled (all codes are -1); the forest needs labeled rows of each class.")
+    return labeled
+
+
+def _check_sizes(leaf_sizes: Sequence[float], n_trees: int) -> None:
+    """Check the leaf sizes to choose from and the number of trees."""
+    if not len(leaf_sizes):
+        raise ValueError("leaf_sizes is empty; give at least one share of the labeled rows, such as 0.01.")
+    for leaf in leaf_sizes:
+        if not 0.0 < leaf <= 0.5:
+            raise ValueError(
+                f"leaf_sizes contains {leaf}; each is a share of the labeled rows above 0, at most 0.5."
+            )
+    if n_trees < 1:
+        raise ValueError(f"n_trees={n_trees}; grow at least 1 tree.")
