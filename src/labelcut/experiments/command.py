@@ -1,0 +1,97 @@
+"""``labelcut experiment list | run | table | figures``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from labelcut.experiments import run as running
+from labelcut.experiments.cluster import BACKENDS
+from labelcut.experiments.methods import METHODS
+
+_results = click.option(
+    "--results",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Folder of result lines.",
+)
+
+
+@click.group()
+def experiment() -> None:
+    """Run the paper's experiments and rebuild its tables and figures."""
+
+
+@experiment.command("list")
+@_results
+def list_(results: Path) -> None:
+    """List the studies with their finished, failed and missing runs, then the methods."""
+    for name in running.study_names():
+        study = running.load_study(name)
+        records = running.records_of(study, results)
+        failed = sum("error" in record for record in records)
+        click.echo(f"{name:12} {len(records):6} of {len(study.runs):6} done, {failed} failed   {study.title}")
+    click.echo()
+    for method in METHODS.values():
+        click.echo(f"{method.name:18} {method.title}")
+
+
+@experiment.command("run")
+@click.argument("study")
+@click.option("--only", multiple=True, help="A method, a data set or a noise level (20); may be repeated.")
+@click.option("--jobs", default=None, type=int, help="Runs at a time; 1, or all workers of a cluster.")
+@click.option("--retry", is_flag=True, help="Do failed runs again.")
+@click.option("--backend", type=click.Choice(BACKENDS), help="Run on a cluster.")
+@click.option("--address", help="Address of the cluster's scheduler; none starts one on this machine.")
+@_results
+def run_(
+    study: str,
+    only: tuple[str, ...],
+    jobs: int | None,
+    retry: bool,
+    backend: str | None,
+    address: str | None,
+    results: Path,
+) -> None:
+    """Do the runs of STUDY that have no result line yet.
+
+    STUDY is a name from `labelcut experiment list` or a TOML file.
+    """
+    start = time.monotonic()
+
+    def show(record: running.Record, done: int, total: int) -> None:
+        left = (time.monotonic() - start) / done * (total - done)
+        told = record.get("error") or f"accuracy {record['scores']['accuracy']:.4f}"
+        noise, seconds = running.noise_word(record["noise"]), record["seconds"]["total"]
+        click.echo(
+            f"{done}/{total}  {_clock(left)} left  {record['method']} {record['data']} {noise} % "
+            f"seed {record['seed']}  {seconds:.1f} s  {told}"
+        )
+
+    try:
+        chosen = running.load_study(study)
+        jobs = jobs if jobs is not None else (1 if backend is None else -1)
+        done = running.run_study(
+            chosen,
+            results,
+            only=only,
+            jobs=jobs,
+            retry=retry,
+            backend=backend,
+            address=address,
+            on_done=show,
+        )
+    except (ValueError, OSError) as problem:
+        raise click.UsageError(str(problem)) from problem
+    except KeyboardInterrupt:
+        raise click.ClickException("stopped; finished runs are kept. The same command goes on.") from None
+    click.echo(f"{done} runs done; nothing is missing." if done else "Nothing to do: every run has its line.")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"

@@ -1,0 +1,71 @@
+"""Every method under one name: its adapter, its settings, its title in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, cast
+
+from labelcut.experiments.methods.base import Inputs, Outcome
+
+
+@dataclass(frozen=True)
+class Method:
+    """One adapter, ``fit(inputs, **settings) -> Outcome``; its module is loaded when first used."""
+
+    name: str
+    title: str
+    module: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    function: str = "fit"
+    packages: tuple[str, ...] = ()
+    """Packages beyond scikit-learn, for the record of versions."""
+    is_ours: bool = False
+
+    def fit(self, inputs: Inputs, **settings: Any) -> Outcome:
+        """Run the adapter; `settings` go before the method's own."""
+        module = import_module(f"labelcut.experiments.methods.{self.module}")
+        adapter = cast("Callable[..., Outcome]", getattr(module, self.function))
+        return adapter(inputs, **(self.settings | settings))
+
+
+_TORCH = ("torch",)
+_CLEANLAB = ("cleanlab",)
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("paper", "CHNC (paper)", "labelcut_", {"preset": "paper"}, is_ours=True),
+        Method("default", "LabelCut", "labelcut_", {"preset": "default"}, is_ours=True),
+        Method("literal", "CHNC (literal)", "labelcut_", {"preset": "literal"}, is_ours=True),
+        Method("hnc", "HNC", "labelcut_", function="fit_hnc", is_ours=True),
+        Method("forest", "Random forest", "forest"),
+        Method("forest_layer", "Forest + layer", "forest_layer"),
+        Method("extra_trees", "ExtraTrees", "extra_trees"),
+        Method("boosting", "Boosting", "boosting"),
+        Method("knn", "k-NN", "neighbors"),
+        Method("spreading", "LabelSpreading", "spreading"),
+        Method("enn", "ENN + k-NN", "editing", packages=("imbalanced-learn",)),
+        Method("renn", "RENN + k-NN", "editing", {"repeated": True}, packages=("imbalanced-learn",)),
+        Method("cl", "Confident Learning", "confident_learning", packages=_CLEANLAB),
+        Method(
+            "cl_forest", "CL (tuned forest)", "confident_learning", {"base": "forest"}, packages=_CLEANLAB
+        ),
+        Method(
+            "datalab", "Datalab (features)", "confident_learning", function="fit_datalab", packages=_CLEANLAB
+        ),
+        Method("dividemix", "DivideMix", "dividemix", packages=_TORCH),
+        Method("dividemix_0", "DivideMix, lambda_u 0", "dividemix", {"lambda_u": 0.0}, packages=_TORCH),
+        Method("coteaching", "Co-teaching+", "coteaching", packages=_TORCH),
+        Method("coteaching_clean", "Co-teaching+ (clean)", "coteaching", {"mode": "clean"}, packages=_TORCH),
+        Method("resnet", "ResNet", "resnet", packages=_TORCH),
+    )
+}
+
+
+def get_method(name: str) -> Method:
+    """Give the method of that name."""
+    if name not in METHODS:
+        raise ValueError(f"no method {name!r}; choose one of {', '.join(METHODS)}.")
+    return METHODS[name]

@@ -1,0 +1,307 @@
+"""A study -> its runs -> one JSON line per finished run in ``results/<study>/<method>.jsonl``.
+
+A run whose line exists is skipped, so a study that was stopped, even by ``kill -9``, goes on where it was;
+only the runs under way are lost. Runs travel to the workers as names and seeds, never as arrays, so the
+same code serves one process, joblib's processes, and a Dask or Ray cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+import tomllib
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from importlib import metadata, resources
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labelcut.experiments import scores
+from labelcut.experiments.cluster import cluster
+from labelcut.experiments.data import REAL, Synthetic, synthetic_grid
+from labelcut.experiments.methods import get_method
+from labelcut.experiments.methods.base import Inputs
+from labelcut.experiments.noise import make_task, seed_of
+
+Record = dict[str, Any]
+PACKAGES = ("labelcut", "numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method on one data set with one noise level, test share and seed."""
+
+    method: str
+    data: str
+    noise: tuple[float, float]
+    test_share: float
+    seed: int
+    settings: tuple[tuple[str, Any], ...] = ()
+    """Overrides of the method's settings, sorted by name."""
+    n_jobs: int = field(default=1, compare=False)
+
+    @property
+    def key(self) -> str:
+        """What makes two runs the same run."""
+        return json.dumps(
+            [self.method, self.data, list(self.noise), self.test_share, self.seed, dict(self.settings)],
+            sort_keys=True,
+        )
+
+
+def key_of(record: Record) -> str:
+    """Give the key of the run a result line came from."""
+    return json.dumps(
+        [record[name] for name in ("method", "data", "noise", "test_share", "seed", "settings")],
+        sort_keys=True,
+    )
+
+
+@dataclass(frozen=True)
+class Study:
+    """A named list of runs."""
+
+    name: str
+    title: str
+    runs: tuple[Run, ...]
+    reuses: tuple[str, ...] = ()
+    """Studies whose lines count as this one's where the run is the same."""
+
+
+def study_names() -> list[str]:
+    """List the studies that come with the package."""
+    folder = resources.files("labelcut.experiments") / "configs"
+    return sorted(
+        entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")
+    )
+
+
+def load_study(name_or_path: str) -> Study:
+    """Read a study by its name, or from a TOML file of one's own."""
+    if name_or_path.endswith(".toml"):
+        path = Path(name_or_path)
+        return parse_study(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    if name_or_path not in study_names():
+        raise ValueError(
+            f"no study {name_or_path!r}; choose one of {', '.join(study_names())}, or give a .toml file."
+        )
+    config = resources.files("labelcut.experiments") / "configs" / f"{name_or_path}.toml"
+    return parse_study(name_or_path, tomllib.loads(config.read_text(encoding="utf-8")))
+
+
+def parse_study(name: str, config: dict[str, Any]) -> Study:
+    """Multiply out the parts of a study: data sets x noise x test shares x seeds x methods."""
+    runs: dict[str, Run] = {}
+    for part in config["part"]:
+        combinations = product(
+            _data_names(part), part["noise"], part.get("test_share", [0.3]), part["seeds"], part["methods"]
+        )
+        for data, noise, test_share, seed, method in combinations:
+            entry: dict[str, Any] = {"name": method} if isinstance(method, str) else method
+            get_method(entry["name"])
+            run = Run(
+                entry["name"],
+                data,
+                (noise, noise) if isinstance(noise, int | float) else (noise[0], noise[1]),
+                test_share,
+                seed,
+                tuple(sorted(entry.get("settings", {}).items())),
+            )
+            runs.setdefault(run.key, run)
+    ordered = sorted(runs.values(), key=lambda run: (_size(run.data), run.data, run.seed, run.noise))
+    return Study(name, config["title"], tuple(ordered), tuple(config.get("reuses", ())))
+
+
+def _data_names(part: dict[str, Any]) -> list[str]:
+    if part["data"] == "real":
+        return list(REAL)
+    if part["data"] == "synthetic":
+        grid = synthetic_grid(part.get("copies", 4))
+        return [config.name for config in (sample_grid(grid) if part.get("sample") else grid)]
+    return list(part["data"])
+
+
+def sample_grid(grid: list[Synthetic]) -> list[Synthetic]:
+    """Choose 54 configurations: every size, width, cluster count and separation; the rest in turn."""
+    chosen: list[Synthetic] = []
+    cells: dict[tuple[float, ...], list[Synthetic]] = {}
+    for config in grid:
+        if config.copy == 0:
+            cell = (config.n_rows, config.n_features, config.n_clusters, config.class_sep)
+            cells.setdefault(cell, []).append(config)
+    for turn, members in enumerate(cells.values()):
+        # Ten members per cell (five shares of positives, two centroids); 3 and 10 have no common factor.
+        chosen.append(members[(3 * turn) % len(members)])
+    return chosen
+
+
+def _size(data: str) -> int:
+    return REAL[data].n_rows if data in REAL else Synthetic.from_name(data).n_rows
+
+
+def execute(run: Run) -> Record:
+    """Do one run and return its line; an error becomes part of the line."""
+    record: Record = asdict(run) | {"settings": dict(run.settings), "noise": list(run.noise)}
+    method = get_method(run.method)
+    record["versions"] = _versions(method.packages)
+    start = time.perf_counter()
+    try:
+        task = make_task(run.data, noise=run.noise, test_share=run.test_share, seed=run.seed)
+        inputs = Inputs(
+            task.X, task.given, seed_of("method", run.data, run.seed), run.n_jobs, float(np.mean(run.noise))
+        )
+        start = time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            outcome = method.fit(inputs, **dict(run.settings))
+        reused = outcome.seconds.get("reused", 0.0)
+        record["seconds"] = {"total": round(time.perf_counter() - start + reused, 4)} | {
+            stage: round(value, 4) for stage, value in outcome.seconds.items()
+        }
+        record["scores"] = {
+            name: None if value is None else round(value, 6)
+            for name, value in scores.score(task, outcome).items()
+        }
+        if run.data in REAL:
+            record["histograms"] = scores.histograms(task, outcome)
+        record["notes"] = outcome.notes
+        told = sorted({f"{item.category.__name__}: {item.message}"[:200] for item in caught})
+        if told:
+            record["warnings"] = told[:3]
+    except Exception as problem:
+        place = traceback.extract_tb(problem.__traceback__)[-1]
+        record["seconds"] = {"total": round(time.perf_counter() - start, 4)}
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        record["error"] = f"{type(problem).__name__} in {where}: {problem}"[:500]
+    return record
+
+
+def _versions(packages: Iterable[str]) -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for package in (*PACKAGES, *packages):
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = "missing"
+    return versions
+
+
+def append_line(path: Path, record: Record) -> None:
+    """Add one line in one write; a line cut off by a crash before it is closed off first."""
+    line = json.dumps(record, sort_keys=True) + "\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.read_bytes()[-1:] not in (b"", b"\n"):
+        line = "\n" + line
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, line.encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_lines(results: Path, study: str) -> list[Record]:
+    """Read a study's lines, the last one of each run; a line cut off by a crash is passed over."""
+    latest: dict[str, Record] = {}
+    for path in sorted((results / study).glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            latest[key_of(record)] = record
+    return list(latest.values())
+
+
+def records_of(study: Study, results: Path) -> list[Record]:
+    """Read every line there is for the study's runs, its own before reused ones, in the study's order."""
+    found: dict[str, Record] = {}
+    for name in (study.name, *study.reuses):
+        for record in read_lines(results, name):
+            found.setdefault(key_of(record), record)
+    return [found[run.key] for run in study.runs if run.key in found]
+
+
+def plan(study: Study, results: Path, only: Iterable[str] = (), *, retry: bool = False) -> list[Run]:
+    """List the study's runs that have no line yet.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    results : Path
+        The folder of result lines.
+    only : iterable of str
+        Names of methods, data sets or noise levels ("20"): a run must match one of each kind named.
+    retry : bool, default=False
+        Count failed runs as not done.
+    """
+    done = {key_of(record) for record in records_of(study, results) if not (retry and "error" in record)}
+    return [run for run in _selected(study, list(only)) if run.key not in done]
+
+
+def _selected(study: Study, only: list[str]) -> list[Run]:
+    kinds: list[tuple[set[str], Callable[[Run], str]]] = [
+        ({run.method for run in study.runs}, lambda run: run.method),
+        ({run.data for run in study.runs}, lambda run: run.data),
+        ({noise_word(run.noise) for run in study.runs}, lambda run: noise_word(run.noise)),
+    ]
+    known = set().union(*(names for names, _ in kinds))
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        shown = ", ".join(sorted(known)[:40])
+        raise ValueError(
+            f"{unknown[0]!r} is no method, data set or noise level of study {study.name}: {shown}."
+        )
+    return [
+        run
+        for run in study.runs
+        if all(not names.intersection(only) or value(run) in only for names, value in kinds)
+    ]
+
+
+def noise_word(noise: Iterable[float]) -> str:
+    """Name a noise level: "20", or "0+30" for one-sided noise."""
+    percents = [f"{100 * share:g}" for share in noise]
+    return percents[0] if len(set(percents)) == 1 else "+".join(percents)
+
+
+def run_study(
+    study: Study,
+    results: Path,
+    *,
+    only: Iterable[str] = (),
+    jobs: int = 1,
+    retry: bool = False,
+    backend: str | None = None,
+    address: str | None = None,
+    on_done: Callable[[Record, int, int], None] | None = None,
+) -> int:
+    """Do the missing runs, write each line as it comes, and return how many were done."""
+    todo = plan(study, results, only, retry=retry)
+    done = 0
+    for record in _answers(todo, jobs, backend, address):
+        append_line(results / study.name / f"{record['method']}.jsonl", record)
+        done += 1
+        if on_done is not None:
+            on_done(record, done, len(todo))
+    return done
+
+
+def _answers(todo: list[Run], jobs: int, backend: str | None, address: str | None) -> Iterator[Record]:
+    if backend is None and jobs == 1:
+        yield from map(execute, todo)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    with cluster(backend, address) as options, parallel_config(**options):
+        yield from Parallel(
+            n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs"
+        )(delayed(execute)(run) for run in todo)
