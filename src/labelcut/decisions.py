@@ -1,0 +1,141 @@
+"""What a person decided about suspect labels: read, matched with a table, reported where it clashes.
+
+A decision names its row by id, or by a key made of the row's content, so it survives a changed row order.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from labelcut.reading import BadChoice, BadTable
+from labelcut.table import Table, row_keys
+from labelcut.writing import unguarded
+
+FIELDS = ("key", "id", "row", "given_label", "decision", "label")
+VERDICTS = ("keep", "flip", "unsure")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One line of ``decisions.csv``: `label` is what the row should carry, empty when unsure."""
+
+    key: str
+    id: str
+    given_label: str
+    verdict: str
+    label: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Decisions laid on a table: certain labels by position, unsure rows, and what did not fit."""
+
+    labels: dict[int, str]
+    unsure: frozenset[int]
+    conflicts: tuple[str, ...]
+
+    def changed(self, table: Table) -> dict[int, str]:
+        """Return the rows whose label differs from the table's, by row number in the file."""
+        return {
+            int(table.rows[i]): label
+            for i, label in self.labels.items()
+            if table.codes[i] < 0 or table.classes[table.codes[i]] != label
+        }
+
+
+def read_decisions(path: Path) -> list[Decision]:
+    """Read ``decisions.csv`` as the page saves it; columns may come in any order, others are ignored."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BadChoice(f"{path}: cannot be read ({reason}); check the path.") from error
+    except UnicodeDecodeError as error:
+        raise BadTable(f"{path.name}: is not UTF-8 ({error.reason}); save it as UTF-8.") from error
+    if "\0" in text:
+        raise BadTable(f"{path.name}: holds a NUL byte; this is no decisions file.")
+    reader = csv.DictReader(io.StringIO(text), delimiter=_delimiter(text))
+    missing = {"decision", "label", "given_label"} - set(reader.fieldnames or ())
+    if missing:
+        raise BadTable(
+            f"{path.name}: no column {', '.join(sorted(missing))}; expected {', '.join(FIELDS)}, "
+            "as the report's Save button writes them."
+        )
+    decisions = []
+    for row in reader:
+        cells = {name: unguarded((row.get(name) or "").strip()) for name in FIELDS}
+        verdict, line = cells["decision"].lower(), reader.line_num
+        if verdict not in VERDICTS:
+            raise BadTable(
+                f"{path.name}: line {line} says {cells['decision']!r}; a decision is keep, flip or unsure."
+            )
+        if verdict != "unsure" and not cells["label"]:
+            raise BadTable(
+                f"{path.name}: line {line} decides {verdict} but names no label; fill the column label."
+            )
+        decisions.append(
+            Decision(cells["key"], cells["id"], cells["given_label"], verdict, cells["label"], line)
+        )
+    return decisions
+
+
+def _delimiter(text: str) -> str:
+    """Spreadsheets save csv with semicolons in half of Europe."""
+    header = text.split("\n", 1)[0]
+    return ";" if header.count(";") > header.count(",") else ","
+
+
+def match(decisions: list[Decision], table: Table) -> Matched:
+    """Find the row of each decision.
+
+    Rows with the same key (equal content) are taken in order, each by one decision. A decision whose row
+    is gone, whose row now carries a label that was neither the old nor the new one, or that contradicts an
+    earlier decision on the same row, is not used but reported.
+    """
+    rows_of: dict[str, list[int]] = defaultdict(list)
+    by_id = table.id is not None
+    for i, name in enumerate(table.ids() if by_id else row_keys(table)):
+        rows_of[name].append(i)
+    labels: dict[int, str] = {}
+    unsure: set[int] = set()
+    conflicts = []
+    decided: dict[int, Decision] = {}
+    for decision in decisions:
+        name = decision.id if by_id else decision.key
+        what = f"line {decision.line} ({'id ' + decision.id if decision.id else 'key ' + decision.key})"
+        rows = rows_of.get(name, []) if name else []
+        if not rows:
+            conflicts.append(f"{what}: no such row in the table; left out.")
+            continue
+        if by_id and len(rows) > 1:
+            conflicts.append(f"{what}: {len(rows)} rows have this id; left out.")
+            continue
+        fitting = [i for i in rows if _label(table, i) in (decision.given_label, decision.label)]
+        fitting.sort(key=lambda i: _label(table, i) != decision.given_label)
+        if not fitting:
+            found = _label(table, rows[0]) or "no label"
+            conflicts.append(
+                f"{what}: decided on {decision.given_label!r}, but the row is now {found!r}; left out."
+            )
+            continue
+        row = next((i for i in fitting if i not in decided), fitting[0])
+        earlier = decided.get(row)
+        if earlier is not None and (earlier.verdict, earlier.label) != (decision.verdict, decision.label):
+            conflicts.append(f"{what}: contradicts line {earlier.line}; the earlier one is used.")
+            continue
+        decided[row] = decision
+        if decision.verdict == "unsure":
+            unsure.add(row)
+        else:
+            labels[row] = decision.label
+    return Matched(labels, frozenset(unsure), tuple(conflicts))
+
+
+def _label(table: Table, row: int) -> str:
+    code = int(table.codes[row])
+    return table.classes[code] if code >= 0 else ""

@@ -1,0 +1,128 @@
+"""A Table -> a matrix of numbers without gaps.
+
+Numbers go in as they are, with the median and a 0/1 column "was missing" for the gaps; a category becomes one
+column per value. Dates, texts and categories of many values pass through skrub's TableVectorizer: parts of a
+date, and the letter sequences of a text in a few columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from labelcut.table import MANY_CATEGORIES, Column, Table
+
+TEXT_LENGTH = 2000  # Letters of a text that are looked at; a page of it tells its class as well as a book.
+TEXT_COLUMNS = 12  # Columns a text becomes: enough to tell topics apart without drowning the other features.
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The matrix, and for each of its columns the table's column it comes from."""
+
+    X: np.ndarray
+    names: tuple[str, ...]
+    origin: tuple[str, ...]
+
+
+def encode(table: Table) -> Encoded:
+    """Turn the table's features into numbers.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    Encoded
+        `X` has one row per row of the table, float64 and finite.
+    """
+    blocks = [
+        _numbers(table, _names(table, lambda c: c.kind == "numeric")),
+        _categories(table, _names(table, lambda c: c.kind == "category" and c.n_distinct <= MANY_CATEGORIES)),
+        _texts_and_dates(table, _names(table, lambda c: c.kind in ("date", "text") or _has_many_values(c))),
+    ]
+    X = [block.X for block in blocks if block.X.shape[1]]
+    return Encoded(
+        X[0] if len(X) == 1 else np.hstack(X),
+        tuple(name for block in blocks for name in block.names),
+        tuple(name for block in blocks for name in block.origin),
+    )
+
+
+def _has_many_values(column: Column) -> bool:
+    return column.kind == "category" and column.n_distinct > MANY_CATEGORIES
+
+
+def _names(table: Table, wanted: Callable[[Column], bool]) -> list[str]:
+    return [column.name for column in table.features if wanted(column)]
+
+
+def _numbers(table: Table, names: list[str]) -> Encoded:
+    X = table.frame[names].to_numpy(dtype="float64", na_value=np.nan)
+    return _filled(Encoded(X, tuple(names), tuple(names)))
+
+
+def _categories(table: Table, names: list[str]) -> Encoded:
+    """One 0/1 column per value, a single one where there are two; missing counts as a value."""
+    if not names:
+        return Encoded(np.empty((len(table.frame), 0)), (), ())
+    from sklearn.preprocessing import OneHotEncoder
+
+    factors = [pd.factorize(_as_texts(table.frame[name]), sort=True) for name in names]
+    encoder = OneHotEncoder(drop="if_binary", sparse_output=False, dtype="float64")
+    X = encoder.fit_transform(np.column_stack([codes for codes, _ in factors]))
+    outputs: list[tuple[str, str]] = []
+    for name, (_, values) in zip(names, factors, strict=True):
+        outputs += [(name, str(value)) for value in (values[1:] if len(values) == 2 else values)]
+    return Encoded(
+        X, tuple(f"{name}: {value}" for name, value in outputs), tuple(name for name, _ in outputs)
+    )
+
+
+def _texts_and_dates(table: Table, names: list[str]) -> Encoded:
+    if not names:
+        return Encoded(np.empty((len(table.frame), 0)), (), ())
+    from skrub import StringEncoder, TableVectorizer
+
+    # Numbers for names: a column name may hold anything, and the outputs are told apart by it.
+    prepared = pd.DataFrame({str(i): _prepared(table.frame[name]) for i, name in enumerate(names)})
+    text_encoder = StringEncoder(n_components=TEXT_COLUMNS, random_state=0)
+    vectorizer = TableVectorizer(
+        cardinality_threshold=1, high_cardinality=text_encoder, drop_null_fraction=None
+    )
+    encoded = vectorizer.fit_transform(prepared)
+    parts = [str(output).partition("_") for output in encoded.columns]
+    origin = tuple(names[int(number)] for number, _, _ in parts)
+    labels = tuple(f"{name}: {part or 'value'}" for name, (_, _, part) in zip(origin, parts, strict=True))
+    return _filled(Encoded(encoded.to_numpy(dtype="float64"), labels, origin))
+
+
+def _as_texts(values: pd.Series[Any]) -> pd.Series[Any]:
+    texts = values.astype("object").where(values.notna(), "(missing)").map(str)
+    return texts.str.slice(0, TEXT_LENGTH)
+
+
+def _prepared(values: pd.Series[Any]) -> pd.Series[Any]:
+    return values if pd.api.types.is_datetime64_any_dtype(values.dtype) else _as_texts(values).astype("str")
+
+
+def _filled(block: Encoded) -> Encoded:
+    """Fill gaps with the median and add a 0/1 column for each column that had some."""
+    from sklearn.impute import SimpleImputer
+
+    X = block.X
+    if np.isfinite(X).all():
+        return block
+    X = np.where(np.isfinite(X), X, np.nan)
+    gaps = np.flatnonzero(np.isnan(X).any(axis=0))
+    imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    return Encoded(
+        cast(np.ndarray, imputer.fit_transform(X)),
+        (*block.names, *(f"{block.origin[j]}: was missing" for j in gaps)),
+        (*block.origin, *(block.origin[j] for j in gaps)),
+    )

@@ -1,0 +1,477 @@
+"""A file with a table in it -> a data frame, and an account of how it was read.
+
+Only the text formats need guessing: the delimiter, the encoding and the marks for missing values. What was
+guessed is kept in `Source`, shown in the report and can be overruled. The label, the id and the group are
+always read as text, so that ``007`` stays ``007``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import json
+import os
+import re
+import stat
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from labelcut.records import is_blank, iterate_records, split_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MISSING_MARKS = (
+    *(
+        "",
+        "NA",
+        "N/A",
+        "n/a",
+        "na",
+        "#N/A",
+        "<NA>",
+        "NaN",
+        "nan",
+        "NAN",
+        "-NaN",
+        "-nan",
+        "null",
+        "NULL",
+        "Null",
+    ),
+    *("None", "none", "NONE", "?", "-", "--", "."),
+)
+DELIMITERS = (",", ";", "\t", "|")
+SAMPLE_BYTES = 1 << 18
+BLOCK_BYTES = 1 << 20
+TEXT_FORMATS = ("csv", "arff", "jsonl")
+
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".arff": "arff",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".xlsx": "xlsx",
+}
+_SIGNATURES = ((b"PAR1", "parquet"), (b"ARROW1", "feather"), (b"PK\x03\x04", "xlsx"))
+
+
+class BadTable(ValueError):
+    """The data cannot be used as they are; the message says what was found and what to do."""
+
+
+class BadChoice(ValueError):
+    """An option does not fit the data: a column that is not there, a class nobody has."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table's file and how it is read: enough to read it again, or to rewrite single cells of it."""
+
+    path: Path
+    name: str
+    format: str
+    is_gzipped: bool = False
+    delimiter: str = ","
+    quote: str = '"'
+    encoding: str = "utf-8"
+    has_header: bool = True
+    missing: tuple[str, ...] = MISSING_MARKS
+    notes: tuple[str, ...] = ()
+
+    def open(self) -> IO[bytes]:
+        """Return the file's bytes, decompressed."""
+        return cast(IO[bytes], gzip.open(self.path, "rb")) if self.is_gzipped else open(self.path, "rb")
+
+    def open_text(self) -> IO[bytes]:
+        """Return the text's bytes; UTF-16 comes as UTF-8, every other encoding as it is."""
+        stream = self.open()
+        if not self.encoding.startswith("utf-16"):
+            return stream
+        with stream:
+            text = stream.read().decode(self.encoding)
+        return io.BytesIO(text.encode())
+
+    @property
+    def suffix(self) -> str:
+        """The file ending that fits the format, for the tables we write."""
+        if self.format != "csv":
+            return "." + self.format
+        return (".tsv" if self.delimiter == "\t" else ".csv") + (".gz" if self.is_gzipped else "")
+
+
+def find_source(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Iterable[str] | None = None,
+    has_header: bool = True,
+) -> Source:
+    """Look at a file and say how it has to be read.
+
+    Parameters
+    ----------
+    path : path-like
+        The table; ``-`` is the standard input.
+    delimiter, encoding, missing
+        Overrule what would be detected.
+    has_header : bool, default=True
+        Whether the first line of a csv holds the names of the columns.
+
+    Returns
+    -------
+    Source
+    """
+    name = os.fspath(path)
+    file = _spooled(sys.stdin.buffer, name) if name == "-" else _checked_path(Path(name), name)
+    shown = "standard input" if name == "-" else Path(name).name
+    source = Source(file, shown, "csv", has_header=has_header, missing=tuple(missing or MISSING_MARKS))
+    with open(file, "rb") as stream:
+        source = replace(source, is_gzipped=stream.read(2) == b"\x1f\x8b")
+    try:
+        with source.open() as stream:
+            head = stream.read(SAMPLE_BYTES)
+    except (OSError, EOFError) as error:
+        raise BadTable(f"{shown}: the gzip data are damaged ({error}); compress the table again.") from error
+    if not head:
+        raise BadTable(f"{shown}: the file is empty; a table with a header and at least two rows is needed.")
+    source = replace(source, format=_format_of(file if name != "-" else Path("-"), head, source.is_gzipped))
+    if source.is_gzipped and source.format not in TEXT_FORMATS:
+        raise BadTable(f"{shown}: gzip around {source.format} is not read; unpack it first.")
+    if source.format in TEXT_FORMATS:
+        source = _with_encoding(source, encoding)
+    if source.format in ("csv", "arff"):
+        source = _with_delimiter(source, delimiter)
+    return source
+
+
+def _checked_path(path: Path, name: str) -> Path:
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise BadChoice(f"{name}: cannot be read ({_why(error)}); check the path.") from error
+    if stat.S_ISDIR(mode):
+        raise BadChoice(f"{name}: is a folder; give the table inside it.")
+    if stat.S_ISFIFO(mode):
+        with open(path, "rb") as stream:
+            return _spooled(stream, name)
+    if not stat.S_ISREG(mode):
+        raise BadChoice(f"{name}: is a device, not a file; give a file, or - for the standard input.")
+    if not os.access(path, os.R_OK):
+        raise BadChoice(f"{name}: may not be read by you; change its permissions.")
+    return path
+
+
+def _why(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def _spooled(stream: IO[bytes], name: str) -> Path:
+    """Copy a stream to a temporary file that goes away with the process: a table is read more than once."""
+    import atexit
+    import shutil
+
+    handle, path = tempfile.mkstemp(prefix="labelcut-input-")
+    atexit.register(Path(path).unlink, missing_ok=True)
+    with os.fdopen(handle, "wb") as copy:
+        shutil.copyfileobj(stream, copy)
+    return Path(path)
+
+
+def _format_of(path: Path, head: bytes, is_gzipped: bool) -> str:
+    for signature, kind in _SIGNATURES:
+        if head.startswith(signature):
+            return kind
+    name = path.with_suffix("").name if is_gzipped and path.suffix == ".gz" else path.name
+    by_ending = _ENDINGS.get(Path(name).suffix.lower())
+    if by_ending in TEXT_FORMATS:
+        return by_ending
+    if by_ending is not None:
+        raise BadTable(
+            f"{path.name}: the content is not {by_ending}; give the file the ending of its format."
+        )
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"{"):
+        return "jsonl"
+    if re.match(rb"(%.*\s+)*@relation", start, re.IGNORECASE):
+        return "arff"
+    return "csv"
+
+
+def _with_encoding(source: Source, encoding: str | None) -> Source:
+    """Settle the encoding: the byte-order mark, then UTF-8 if the whole file agrees, then cp1252."""
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except LookupError as error:
+            raise BadChoice(f"no encoding is called {encoding!r}; try utf-8, cp1252 or utf-16.") from error
+        return replace(source, encoding=codecs.lookup(encoding).name)
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    n_wrong = n_beyond_ascii = position = 0
+    with source.open() as stream:
+        while block := stream.read(BLOCK_BYTES):
+            if position == 0 and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return replace(source, encoding="utf-16")
+            if position == 0 and block.startswith(codecs.BOM_UTF8):
+                source = replace(source, encoding="utf-8-sig")
+            if (zero := block.find(b"\0")) >= 0:
+                raise BadTable(
+                    f"{source.name}: a NUL byte at position {position + zero}, so this is not plain text; "
+                    "remove it (tr -d '\\000'), or say --encoding utf-16-le if the file is UTF-16."
+                )
+            position += len(block)
+            if block.isascii():
+                continue
+            text = decoder.decode(block)
+            wrong = len(re.findall("[\udc80-\udcff]", text))
+            n_wrong += wrong
+            n_beyond_ascii += len(text) - len(text.encode("ascii", "ignore")) - wrong
+    if n_wrong == 0:
+        return source
+    if n_beyond_ascii > n_wrong:
+        note = f"{n_wrong} bytes are not UTF-8 and are shown as \ufffd; the tables we write keep them."
+        return replace(source, notes=(*source.notes, note))
+    note = "The file is not UTF-8 and was read as cp1252 (Western European); --encoding says otherwise."
+    return replace(source, encoding="cp1252", notes=(*source.notes, note))
+
+
+def _with_delimiter(source: Source, delimiter: str | None) -> Source:
+    if delimiter is not None:
+        delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
+        if len(delimiter) != 1:
+            raise BadChoice(f"--delimiter {delimiter!r} has {len(delimiter)} characters; it has to be one.")
+    text = _sample_text(source)
+    if source.format == "arff":
+        data = re.split(r"^\s*@data\b.*$", text, maxsplit=1, flags=re.MULTILINE | re.IGNORECASE)[-1]
+        return replace(
+            source, delimiter=delimiter or ",", quote='"' if data.count('"') > data.count("'") else "'"
+        )
+    return replace(source, delimiter=delimiter or _guess_delimiter(text, source.path))
+
+
+def _sample_text(source: Source) -> str:
+    with source.open() as stream:
+        return stream.read(SAMPLE_BYTES).decode(source.encoding, "replace")
+
+
+def _guess_delimiter(text: str, path: Path) -> str:
+    """Return the delimiter that cuts the first lines into the same number of cells, and into most."""
+    lines = [line for line in text.splitlines()[:51] if line.strip()]
+    lines = lines[:-1] if len(lines) > 2 else lines  # The sample may end inside the last one.
+    best, best_score = "\t" if path.suffix in (".tsv", ".tab") else ",", (0.0, 0)
+    for delimiter in DELIMITERS:
+        counts = [_count_outside_quotes(line, delimiter) for line in lines]
+        usual = max(set(counts), key=lambda count: (counts.count(count), count)) if counts else 0
+        score = (counts.count(usual) / len(counts), usual) if usual else (0.0, 0)
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best
+
+
+def _count_outside_quotes(line: str, delimiter: str) -> int:
+    return re.sub(r'"[^"]*"', "", line).count(delimiter)
+
+
+def read_frame(source: Source, *, as_text: Iterable[str] = ()) -> pd.DataFrame:
+    """Read the whole table; the columns named in `as_text` keep their characters as they are."""
+    as_text = tuple(as_text)
+    readers = {"csv": _read_csv, "arff": _read_csv, "jsonl": _read_jsonl, "xlsx": _read_xlsx}
+    try:
+        return readers.get(source.format, _read_arrow)(source, as_text)
+    except (BadTable, BadChoice):
+        raise
+    except ImportError as error:
+        extra = "labelcut[excel]" if source.format == "xlsx" else "labelcut[parquet]"
+        raise BadChoice(
+            f"{source.name}: reading {source.format} needs another package; pip install '{extra}'."
+        ) from error
+    except UnicodeError as error:
+        raise BadTable(
+            f"{source.name}: is not {source.encoding} ({error}); name the right one with --encoding."
+        ) from error
+    except MemoryError:
+        raise
+    # The readers raise many kinds; all of them mean that the file is not what it says.
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise BadTable(
+            f"{source.name}: cannot be read as {source.format} ({reason}); check the file."
+        ) from error
+
+
+def column_names(source: Source) -> list[str]:
+    """Return the names in the header of a csv or arff file, made unique and never empty."""
+    return unique_names(_names(source))
+
+
+def unique_names(names: Iterable[Any]) -> list[str]:
+    """Give every column a name of its own: the second ``x`` becomes ``x (2)``, an empty one ``column 3``."""
+    seen: set[str] = set()
+    result = []
+    for position, raw in enumerate(names, start=1):
+        name = str(raw).strip() or f"column {position}"
+        unique, count = name, 1
+        while unique in seen:
+            count += 1
+            unique = f"{name} ({count})"
+        seen.add(unique)
+        result.append(unique)
+    return result
+
+
+def text_records(source: Source) -> Iterator[bytes]:
+    """Return the records of a csv or arff file as bytes, the header of an arff file line by line."""
+    with source.open_text() as lines:
+        if source.format == "arff":
+            for line in lines:
+                yield line
+                if line.strip().lower().startswith(b"@data"):
+                    break
+        yield from iterate_records(lines, source.delimiter.encode(), source.quote.encode())
+
+
+def _names(source: Source) -> list[str]:
+    """Return the names of the columns as they stand in a csv or arff file."""
+    encoding = "utf-8" if source.encoding.startswith(("utf-8", "utf-16")) else source.encoding
+    attributes = []
+    for position, record in enumerate(text_records(source)):
+        text = (
+            record.decode(encoding, "replace").removeprefix("\ufeff")
+            if position == 0
+            else record.decode(encoding, "replace")
+        )
+        if source.format == "arff":
+            if match := re.match(r"""\s*@attribute\s+('[^']*'|"[^"]*"|\S+)""", text, re.IGNORECASE):
+                attributes.append(match[1].strip("'\""))
+            if text.strip().lower().startswith("@data"):
+                return attributes
+        elif not is_blank(record, source.delimiter.encode()):
+            raw = split_cells(text.encode(), source.delimiter.encode(), source.quote.encode())
+            cells = [cell.decode() for cell in raw]
+            return cells if source.has_header else [f"column {i}" for i in range(1, len(cells) + 1)]
+    what = "no @data line" if source.format == "arff" else "only blank lines"
+    raise BadTable(f"{source.name}: holds {what}; a header and at least two rows are needed.")
+
+
+def _read_csv(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    names = column_names(source)
+    options: dict[str, Any] = {
+        "names": names,
+        "header": 0 if source.has_header and source.format == "csv" else None,
+        "sep": source.delimiter,
+        "quotechar": source.quote,
+        "index_col": False,
+        "encoding": "utf-8" if source.encoding.startswith("utf-16") else source.encoding,
+        "encoding_errors": "replace" if source.encoding.startswith("utf-8") else "strict",
+        "na_values": list(source.missing),
+        "keep_default_na": False,
+        "skipinitialspace": True,
+    }
+
+    def read(dtypes: dict[str, Any]) -> pd.DataFrame:
+        with warnings.catch_warnings(), _data_stream(source) as stream:
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # A record longer than the header.
+            warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+            return cast(pd.DataFrame, pd.read_csv(cast(Any, stream), dtype=dtypes, **options))
+
+    texts: dict[str, Any] = {name: "str" for name in as_text if name in names}
+    try:
+        frame = read(texts)
+        # A column read as numbers in one block and as text in the next would depend on the order of the rows.
+        mixed = {str(name): "str" for name in frame.columns if frame[name].dtype == object}
+        return read(texts | mixed) if mixed else frame
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        what = f"line {found[2]} has {found[3]} cells" if found else "a record has more cells"
+        raise BadTable(
+            f"{source.name}: {what} where the header has {len(names)} (delimiter {source.delimiter!r}); "
+            "quote the cells that hold the delimiter, or name another one with --delimiter."
+        ) from error
+
+
+def _data_stream(source: Source) -> IO[bytes]:
+    """Return the bytes that pandas reads: all of a csv, what follows @data of an arff file."""
+    if source.format == "csv":
+        return source.open_text()
+    with source.open_text() as lines:
+        for line in lines:
+            if line.strip().lower().startswith(b"@data"):
+                break
+        rest = b"".join(line for line in lines if not line.lstrip().startswith(b"%"))
+    if rest.lstrip().startswith(b"{"):
+        raise BadTable(f"{source.name}: sparse arff is not read; write it in the dense form.")
+    return io.BytesIO(rest)
+
+
+def _read_jsonl(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    with source.open_text() as lines:
+        rows = [_object(source, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    frame = pd.DataFrame(rows)
+    for name in frame.columns:
+        if name in as_text:
+            frame[name] = frame[name].map(as_label, na_action="ignore").astype("str")
+    marks = set(source.missing)
+    return frame.map(lambda cell: None if isinstance(cell, str) and cell in marks else cell).infer_objects()
+
+
+def _object(source: Source, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except ValueError as error:
+        raise BadTable(
+            f"{source.name}: line {number} is not JSON ({error}); one object per line is needed."
+        ) from error
+    if not isinstance(row, dict):
+        raise BadTable(f"{source.name}: line {number} holds no object; write one {{...}} per line.")
+    return {key: _plain(value) for key, value in row.items()}
+
+
+def _plain(value: object) -> object:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def as_label(value: object) -> str:
+    """Return a value's text: whole numbers without ``.0``, everything else as Python writes it."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _read_xlsx(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    texts: dict[str, Any] = dict.fromkeys(as_text, "str")
+    frame = pd.read_excel(
+        source.path, engine="openpyxl", na_values=list(source.missing), keep_default_na=False, dtype=texts
+    )
+    frame.columns = unique_names("" if str(c).startswith("Unnamed: ") else c for c in frame.columns)
+    return frame
+
+
+def _read_arrow(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = pd.read_parquet(source.path) if source.format == "parquet" else pd.read_feather(source.path)
+    frame = frame.reset_index() if frame.index.name is not None else frame.reset_index(drop=True)
+    frame.columns = unique_names(frame.columns)
+    return frame

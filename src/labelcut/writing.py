@@ -1,0 +1,324 @@
+"""Tables and reports onto the disk: whole or not at all, and the user's own cells as they were.
+
+Every file is written under a temporary name beside its place and renamed when it is complete. Text formats
+are copied record by record, so a cell that nobody changed keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, cast
+
+from labelcut.reading import BadTable, Source, as_label, column_names, text_records
+from labelcut.records import append_cells, is_blank, quoted, replace_cell
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+STAGE_PREFIX = ".labelcut-"
+
+
+def guarded(text: str) -> str:
+    """Return a cell that a spreadsheet does not run: an apostrophe before what would start a formula."""
+    if text.startswith(FORMULA_STARTS) and not _is_number(text):
+        return "'" + text
+    return text
+
+
+def unguarded(text: str) -> str:
+    """Undo `guarded`."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_STARTS) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.strip() == text
+
+
+@contextlib.contextmanager
+def staged_folder(folder: Path) -> Iterator[Path]:
+    """Give a hidden folder to write into; when all went well its files move to `folder`, else they vanish."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(folder)
+    stage = folder / f"{STAGE_PREFIX}{os.getpid()}"
+    stage.mkdir()
+    try:
+        yield stage
+        for file in sorted(stage.iterdir()):
+            os.replace(file, folder / file.name)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what a killed run left behind, but not what a run still at work is writing."""
+    for stage in folder.glob(f"{STAGE_PREFIX}*"):
+        number = stage.name.removeprefix(STAGE_PREFIX)
+        if number.isdigit() and stage.is_dir() and not _is_running(int(number)):
+            shutil.rmtree(stage, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`; it takes its place only when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with staged_folder(path.parent) as stage:
+        yield stage / path.name
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a csv of ours, its cells guarded against being run as formulas."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([guarded(name) for name in header])
+    for row in rows:
+        writer.writerow(["" if cell is None else guarded(str(cell)) for cell in row])
+    return out.getvalue()
+
+
+def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Copy the table with columns added at its end; None is an empty cell.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    out : Path
+        Where to write, in the table's own format.
+    columns : mapping of str to sequence
+        One value per row of the file.
+    """
+    if source.format in ("csv", "arff"):
+        _rewrite_text(source, out, _appending(source, columns))
+    elif source.format == "jsonl":
+        _rewrite_text(source, out, _extending_objects(source, columns))
+    elif source.format == "xlsx":
+        with _workbook(source, out) as sheet:
+            start = sheet.max_column + 1
+            for j, (name, values) in enumerate(columns.items()):
+                for i, value in enumerate([name, *values], start=1):
+                    sheet.cell(i, start + j, guarded(value) if isinstance(value, str) else value)
+    else:
+        import pyarrow as pa
+
+        table = _arrow(source)
+        for name, values in columns.items():
+            table = table.append_column(name, pa.array(list(values)))
+        _write_arrow(source, table, out)
+
+
+def write_corrected(source: Source, out: Path, label: str, changes: Mapping[int, str]) -> None:
+    """Copy the table with other labels in some rows; every other cell stays as it is.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    out : Path
+        Where to write, in the table's own format.
+    label : str
+        The column to change.
+    changes : mapping of int to str
+        Row number in the file, counted from 0, to the new label.
+    """
+    if source.format in ("csv", "arff"):
+        _rewrite_text(source, out, _replacing(source, label, changes))
+    elif source.format == "jsonl":
+        _rewrite_text(source, out, _replacing_in_objects(source, label, changes))
+    elif source.format == "xlsx":
+        with _workbook(source, out) as sheet:
+            column = [str(cell.value or "").strip() for cell in sheet[1]].index(label) + 1
+            for row, text in changes.items():
+                cell = sheet.cell(row + 2, column)
+                cell.value = _like(text, [sheet.cell(r, column).value for r in range(2, sheet.max_row + 1)])
+    else:
+        import pyarrow as pa
+
+        table = _arrow(source)
+        position = [name.strip() for name in table.column_names].index(label)
+        values = table.column(position).to_pylist()
+        known = {as_label(value): value for value in values if value is not None}
+        for row, text in changes.items():
+            values[row] = known[text] if text in known else _like(text, values)
+        field = table.schema.field(position)
+        column = pa.array(values, type=_plain_type(field.type)).cast(field.type)
+        _write_arrow(source, table.set_column(position, field, column), out)
+
+
+def _like(text: str, values: Sequence[Any]) -> Any:
+    """Return the label in the type its column has."""
+    sample = next((value for value in values if value is not None), text)
+    try:
+        return (
+            {"true": True, "false": False}[text.lower()] if isinstance(sample, bool) else type(sample)(text)
+        )
+    except (TypeError, ValueError, KeyError):
+        return text
+
+
+def _plain_type(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _rewrite_text(source: Source, out: Path, records: Iterable[bytes]) -> None:
+    with _text_file(source, out) as file:
+        for record in records:
+            file.write(record)
+
+
+@contextlib.contextmanager
+def _text_file(source: Source, out: Path) -> Iterator[IO[bytes]]:
+    with contextlib.ExitStack() as stack:
+        file = cast(IO[bytes], stack.enter_context(open(out, "wb")))
+        if source.is_gzipped:  # Without a time stamp: same input, same bytes.
+            file = cast(IO[bytes], stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0)))
+        if not source.encoding.startswith("utf-16"):
+            yield file
+            return
+        text = io.BytesIO()
+        yield text
+        file.write(text.getvalue().decode().encode(source.encoding))
+
+
+def _cell(source: Source, value: object) -> bytes:
+    encoding = "utf-8" if source.encoding.startswith(("utf-8", "utf-16")) else source.encoding
+    return ("" if value is None else str(value)).encode(encoding, "replace")
+
+
+def _rows_of(source: Source) -> Iterator[tuple[int | None, bytes]]:
+    """Return each record with its row number: -1 for the header, None for blank lines and comments."""
+    delimiter = source.delimiter.encode()
+    number = -1 if source.format == "csv" and source.has_header else 0
+    is_data = source.format == "csv"
+    for record in text_records(source):
+        is_comment = source.format == "arff" and record.lstrip().startswith(b"%")
+        if not is_data or is_comment or is_blank(record, delimiter):
+            is_data = is_data or record.strip().lower().startswith(b"@data")
+            yield None, record
+        else:
+            yield number, record
+            number += 1
+
+
+def _appending(source: Source, columns: Mapping[str, Sequence[Any]]) -> Iterator[bytes]:
+    delimiter, quote = source.delimiter.encode(), source.quote.encode()
+    n_columns, n_rows = len(column_names(source)), len(next(iter(columns.values())))
+    last = -1
+    for number, record in _rows_of(source):
+        if number is None:
+            if source.format == "arff" and record.strip().lower().startswith(b"@data"):
+                for name, values in columns.items():
+                    is_number = all(value is None or isinstance(value, int | float) for value in values)
+                    yield f"@attribute {name} {'numeric' if is_number else 'string'}\n".encode()
+            yield record
+            continue
+        if number >= n_rows:
+            raise BadTable(f"{source.name}: changed while it was read; run the audit again.")
+        blank = "?" if source.format == "arff" else None
+        raw = list(columns) if number < 0 else [values[number] for values in columns.values()]
+        texts = [blank if cell is None else guarded(cell) if isinstance(cell, str) else cell for cell in raw]
+        cells = [quoted(_cell(source, cell), delimiter, quote) for cell in texts]
+        yield append_cells(record, cells, n_columns, delimiter, quote)
+        last = number
+    if last != n_rows - 1:
+        raise BadTable(
+            f"{source.name}: {n_rows} rows were read but {last + 1} found when writing; report this file."
+        )
+
+
+def _replacing(source: Source, label: str, changes: Mapping[int, str]) -> Iterator[bytes]:
+    delimiter, quote = source.delimiter.encode(), source.quote.encode()
+    column = column_names(source).index(label)
+    for number, record in _rows_of(source):
+        if number is not None and number in changes:
+            yield replace_cell(record, column, _cell(source, changes[number]), delimiter, quote)
+        else:
+            yield record
+
+
+def _objects(source: Source) -> Iterator[tuple[int | None, bytes]]:
+    number = 0
+    with source.open_text() as lines:
+        for line in lines:
+            yield (number if line.strip() else None), line
+            number += bool(line.strip())
+
+
+def _extending_objects(source: Source, columns: Mapping[str, Sequence[Any]]) -> Iterator[bytes]:
+    for number, line in _objects(source):
+        if number is None:
+            yield line
+            continue
+        ours = json.dumps({name: values[number] for name, values in columns.items()}, ensure_ascii=False)
+        close = line.rindex(b"}")
+        comma = b"" if line[:close].strip().endswith(b"{") else b", "
+        yield line[:close] + comma + ours[1:].encode() + line[close + 1 :]
+
+
+def _replacing_in_objects(source: Source, label: str, changes: Mapping[int, str]) -> Iterator[bytes]:
+    known: dict[str, Any] = {}
+    for _, line in _objects(source):
+        if line.strip() and (value := json.loads(line.decode("utf-8-sig")).get(label)) is not None:
+            known.setdefault(as_label(value), value)
+    for number, line in _objects(source):
+        if number is None or number not in changes:
+            yield line
+            continue
+        row = json.loads(line.decode("utf-8-sig"))
+        text = changes[number]
+        row[label] = known[text] if text in known else _like(text, list(known.values()))
+        end = line[len(line.rstrip(b"\r\n")) :]
+        yield json.dumps(row, ensure_ascii=False).encode() + end
+
+
+@contextlib.contextmanager
+def _workbook(source: Source, out: Path) -> Iterator[Any]:
+    import openpyxl
+
+    book = openpyxl.load_workbook(source.path)
+    yield book.worksheets[0]
+    book.save(out)
+
+
+def _arrow(source: Source) -> Any:
+    if source.format == "parquet":
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(source.path)
+    import pyarrow.feather
+
+    return pyarrow.feather.read_table(source.path)
+
+
+def _write_arrow(source: Source, table: Any, out: Path) -> None:
+    if source.format == "parquet":
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(table, out)
+        return
+    import pyarrow.feather
+
+    pyarrow.feather.write_feather(table, str(out))

@@ -1,0 +1,225 @@
+"""Files and data frames into tables: detection, typing, encoding."""
+
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from labelcut.encoding import encode
+from labelcut.reading import BadChoice, BadTable, find_source, read_frame
+from labelcut.table import make_table, row_keys
+
+ROWS = [
+    ("001", 5.0, "red", "yes"),
+    ("002", 6.5, "blue", "no"),
+    ("003", 7.0, "red", "yes"),
+    ("004", 1.0, "", "no"),
+]
+FRAME = pd.DataFrame(ROWS, columns=["id", "size", "colour", "bought"])
+
+
+def written(tmp_path, content, name="table.csv"):
+    file = tmp_path / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return file
+
+
+def csv_bytes(delimiter=",", encoding="utf-8"):
+    return FRAME.to_csv(index=False, sep=delimiter).encode(encoding)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(tmp_path, delimiter):
+    source = find_source(written(tmp_path, csv_bytes(delimiter)))
+    frame = read_frame(source, as_text=["id"])
+    assert source.delimiter == delimiter
+    assert frame["id"].tolist() == ["001", "002", "003", "004"]
+    assert frame["size"].tolist() == [5.0, 6.5, 7.0, 1.0]
+    assert frame["colour"].isna().tolist() == [False, False, False, True]
+
+
+def write_as(frame, path, kind):
+    if kind == "csv.gz":
+        path.write_bytes(gzip.compress(frame.to_csv(index=False).encode()))
+    elif kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    elif kind == "arff":
+        head = (
+            "% made up\n@RELATION r\n@attribute id string\n@ATTRIBUTE 'size' real\n@attribute colour string\n"
+        )
+        rows = "\n".join(f"'{i}', {s}, {c or '?'}, {b}" for i, s, c, b in frame.itertuples(index=False))
+        path.write_text(f"{head}@attribute bought {{yes,no}}\n@data\n% 50%\n{rows}\n")
+    else:
+        getattr(frame, {"parquet": "to_parquet", "feather": "to_feather", "xlsx": "to_excel"}[kind])(
+            path, **({"index": False} if kind != "feather" else {})
+        )
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "jsonl", "arff", "parquet", "feather", "xlsx"])
+def test_every_format_gives_the_same_table(tmp_path, kind):
+    file = tmp_path / f"table.{kind}"
+    write_as(FRAME, file, kind)
+    frame = read_frame(find_source(file), as_text=["id", "bought"])
+    table = make_table(frame, label="bought", id="id")
+    assert table.classes == ("no", "yes")
+    assert table.codes.tolist() == [1, 0, 1, 0]
+    assert frame["size"].tolist() == [5.0, 6.5, 7.0, 1.0]
+    assert table.ids() == ["001", "002", "003", "004"]
+
+
+def test_standard_input_is_recognised_by_its_content(monkeypatch):
+    stdin = io.TextIOWrapper(io.BytesIO(gzip.compress(csv_bytes(";"))))
+    monkeypatch.setattr("sys.stdin", stdin)
+    source = find_source("-")
+    assert (source.format, source.is_gzipped, source.delimiter) == ("csv", True, ";")
+    assert len(read_frame(source)) == 4
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_the_encoding_is_found(tmp_path, encoding):
+    text = "name,café\nMüller,1\nÅse,2\n"
+    source = find_source(written(tmp_path, text.encode(encoding)))
+    frame = read_frame(source)
+    assert list(frame.columns) == ["name", "café"]
+    assert frame["name"].tolist() == ["Müller", "Åse"]
+
+
+def test_marks_for_missing_values_are_known_and_can_be_replaced(tmp_path):
+    file = written(tmp_path, "a,b\n1,?\nN/A,x\n-9,y\n")
+    assert read_frame(find_source(file)).isna().to_numpy().tolist() == [[0, 1], [1, 0], [0, 0]]
+    own = read_frame(find_source(file, missing=["-9"]))
+    assert own["a"].isna().tolist() == [False, False, True]
+
+
+def test_names_are_made_unique_and_never_empty(tmp_path):
+    frame = read_frame(find_source(written(tmp_path, 'x,,x,"x (2)"\n1,2,3,4\n5,6,7,8\n')))
+    assert list(frame.columns) == ["x", "column 2", "x (2)", "x (2) (2)"]
+
+
+def test_a_record_longer_than_the_header_is_refused(tmp_path):
+    for text in ("a,b\n1,2\n1,2,3\n", "a,b\n1,2,3\n1,2,3\n"):
+        with pytest.raises(BadTable, match="where the header has 2"):
+            read_frame(find_source(written(tmp_path, text)))
+
+
+def test_a_column_of_numbers_and_words_does_not_depend_on_the_order_of_its_rows(tmp_path):
+    numbers = [f"{i:07d}" for i in range(150_000)]
+    forward = read_frame(
+        find_source(written(tmp_path, "a,b\n" + "\n".join(f"{n},1" for n in [*numbers, "x"])))
+    )
+    assert forward["a"].iloc[7] == "0000007"
+
+
+def kinds(table):
+    return {column.name: (column.kind, column.role) for column in table.columns}
+
+
+def mixed_frame(n=100):
+    return pd.DataFrame(
+        {
+            "when": pd.date_range("2020-01-28", periods=n).strftime("%d/%m/%Y"),
+            "price": [f"{i},5" for i in range(n)],
+            "customer": [f"c{i:03d}" for i in range(n)],
+            "number": range(1, n + 1),
+            "city": [f"town {i % 60}" for i in range(n)],
+            "colour": ["red", "blue", None, "green"] * (n // 4),
+            "weight": [None, 1.5, 2.5, 3.5] * (n // 4),
+            "remark": [f"a longer remark, number {i}, in words" for i in range(n)],
+            "unit": "kg",
+            "who": ["ann", "bob"] * (n // 2),
+            "y": ["a", "b"] * (n // 2),
+        }
+    )
+
+
+def test_each_column_is_typed_and_none_is_dropped_in_silence():
+    table = make_table(mixed_frame(), label="y", group="who", ignore=["city"])
+    assert kinds(table) == {
+        "when": ("date", "feature"),
+        "price": ("numeric", "feature"),
+        "customer": ("identifier", "ignored"),
+        "number": ("identifier", "ignored"),
+        "city": ("category", "ignored"),
+        "colour": ("category", "feature"),
+        "weight": ("numeric", "feature"),
+        "remark": ("text", "feature"),
+        "unit": ("constant", "ignored"),
+        "who": ("category", "group"),
+        "y": ("category", "label"),
+    }
+    assert all(column.note for column in table.columns if column.role in ("feature", "ignored"))
+
+
+def test_a_kind_can_be_overruled():
+    table = make_table(mixed_frame(), label="y", kinds={"customer": "category", "price": "category"})
+    assert kinds(table)["customer"] == ("category", "feature")
+    with pytest.raises(BadChoice, match="'remark' holds text that is no number"):
+        make_table(mixed_frame(), label="y", kinds={"remark": "numeric"})
+    with pytest.raises(BadChoice, match="no kind is called 'words'; choose from numeric, category"):
+        make_table(mixed_frame(), label="y", kinds={"remark": "words"})
+
+
+def test_the_matrix_has_no_gaps_and_knows_where_its_columns_come_from():
+    table = make_table(mixed_frame(), label="y")
+    encoded = encode(table)
+    assert encoded.X.shape == (100, len(encoded.names))
+    assert np.isfinite(encoded.X).all()
+    assert set(encoded.origin) == {column.name for column in table.features}
+    gap = encoded.X[:, encoded.names.index("weight: was missing")]
+    assert gap.tolist() == [1, 0, 0, 0] * 25
+    assert {"colour: (missing)", "colour: red", "when: year", "who: bob"} <= set(encoded.names)
+
+
+def test_infinite_numbers_count_as_missing():
+    frame = pd.DataFrame({"x": [1.0, np.inf, 2.0, 3.0], "y": list("abab")})
+    assert encode(make_table(frame, label="y")).X.tolist() == [[1, 0], [2, 1], [2, 0], [3, 0]]
+
+
+def test_labels_are_read_as_they_stand_and_marks_mean_unlabeled():
+    frame = pd.DataFrame(
+        {"x": range(6), "z": [1, 1, 2, 2, 3, 3.5], "y": [" 1 ", "2", None, "skip", "2", "10"]}
+    )
+    table = make_table(frame, label="y", unlabeled=["skip"])
+    assert table.classes == ("1", "2", "10")
+    assert table.codes.tolist() == [0, 1, -1, -1, 1, 2]
+    assert make_table(FRAME, label="bought", positive="no").classes == ("yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("label", "change", "message"),
+    [
+        ("bougth", {}, "no column 'bougth'; did you mean 'bought'"),
+        ("bought", {"bought": "yes"}, "all 4 labeled rows are 'yes'; at least one row of a second class"),
+        ("bought", {"bought": None}, "holds no label at all"),
+        ("zzzzzz", {}, "there are 'id', 'size', 'colour', 'bought'"),
+    ],
+)
+def test_wrong_labels_are_refused_with_a_remedy(label, change, message):
+    with pytest.raises((BadChoice, BadTable), match=message):
+        make_table(FRAME.assign(**change), label=label)
+
+
+def test_a_number_to_predict_is_no_label():
+    frame = pd.DataFrame({"x": np.arange(100) % 7, "price": np.arange(100) / 7})
+    with pytest.raises(BadTable, match="100 different values in 100 rows"):
+        make_table(frame, label="price")
+
+
+def test_keys_follow_the_content_of_a_row_not_its_place_or_its_label():
+    frame = mixed_frame()
+    keys = row_keys(make_table(frame, label="y"))
+    assert len(set(keys)) == 100
+    order = np.random.default_rng(0).permutation(100)
+    moved = frame.iloc[order].reset_index(drop=True)[[*reversed(frame.columns)]]
+    moved["y"] = moved["y"].iloc[::-1].to_numpy()
+    moved["labelcut_note"] = "new"
+    assert row_keys(make_table(moved, label="y")) == [keys[i] for i in order]
+
+
+def test_a_sample_of_rows_remembers_their_numbers():
+    table = make_table(mixed_frame(), label="y", id="customer", max_rows=10)
+    assert len(table.frame) == 10
+    assert table.ids() == [f"c{row:03d}" for row in table.rows]
+    assert table.n_rows_in_file == 100
