@@ -1,3 +1,28 @@
 """Find the wrong labels in a table and classify its unlabeled rows, by minimum cuts on a similarity graph."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labelcut.classifier import HNC, ConfidenceHNC, find_label_issues
+
+__all__ = ["HNC", "ConfidenceHNC", "find_label_issues"]
+
 __version__ = "0.1.0"
+
+#: Where each public name lives; it is imported when first asked for, so that `import labelcut` costs nothing.
+_HOME = {
+    "HNC": "labelcut.classifier",
+    "ConfidenceHNC": "labelcut.classifier",
+    "find_label_issues": "labelcut.classifier",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'labelcut' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

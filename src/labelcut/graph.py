@@ -22,7 +22,14 @@ from threadpoolctl import threadpool_limits
 
 from labelcut.features import row_bytes
 
-__all__ = ["Neighbors", "SimilarityGraph", "graph_from_distances", "neighbors", "similarity_graph"]
+__all__ = [
+    "Neighbors",
+    "SimilarityGraph",
+    "graph_from_distances",
+    "kernel_weights",
+    "neighbors",
+    "similarity_graph",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -369,6 +376,11 @@ def _drop_self(index: Ints, distance: Floats) -> tuple[Ints, Floats]:
     dropped[~dropped.any(axis=1), -1] = True
     shape = (len(index), index.shape[1] - 1)
     return index[~dropped].reshape(shape), distance[~dropped].reshape(shape)
+
+
+def kernel_weights(distance: Floats, kernel: str, bandwidth: float, n_features: int) -> Floats:
+    """Return the weights of distances, before both directions are brought together."""
+    return _kernel(kernel, bandwidth, n_features)(distance)
 
 
 def _kernel(kernel: str, bandwidth: float, n_features: int) -> Callable[[Floats], Floats]:

@@ -1,0 +1,183 @@
+"""Labels as people write them -> one class number per row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+__all__ = ["UNLABELED", "Labels", "check_trust", "read_labels", "stand_ins"]
+
+#: The class number of a row without a label; the same mark is read in ``y``, as in scikit-learn.
+UNLABELED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The classes in sorted order and, per row, the number of its class (-1: unlabeled)."""
+
+    classes: NDArray[Any]
+    codes: NDArray[np.int64]
+
+    @property
+    def is_labeled(self) -> NDArray[np.bool_]:
+        """True for rows that carry a label."""
+        return np.asarray(self.codes != UNLABELED)
+
+    @property
+    def n_labeled(self) -> int:
+        """Number of rows that carry a label."""
+        return int(self.is_labeled.sum())
+
+
+def read_labels(y: Any, n_rows: int) -> Labels:
+    """Return the classes found in y and the class number of every row.
+
+    ``-1``, ``None``, ``NaN`` and pandas' ``NA`` mark unlabeled rows. The one exception: if -1 and 1 are the
+    only values, both are classes and every row is labeled, since one class alone could not be learned.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Text, booleans, integers, whole floats or objects; numpy, pandas, polars or a list.
+    n_rows : int
+        The number of rows that y has to have.
+    """
+    values, is_missing = _values_and_missing(y)
+    if values.size != n_rows:
+        raise ValueError(
+            f"y has {values.size} labels, but X has {n_rows} rows; give one label per row (-1 for unlabeled)."
+        )
+    is_minus_one = _equals(values, UNLABELED) & ~is_missing
+    if is_minus_one.any():
+        present = values[~is_missing]
+        if np.all(_equals(present, -1) | _equals(present, 1)) and _equals(present, 1).any():
+            if is_missing.any():
+                raise ValueError(
+                    f"y holds {int(is_minus_one.sum())} times -1, {int(_equals(values, 1).sum())} times 1 "
+                    f"and {int(is_missing.sum())} missing values, so it is not clear whether -1 is a class "
+                    "or marks unlabeled rows; write the classes as 0 and 1 and unlabeled rows as -1."
+                )
+            is_minus_one[:] = False
+    is_labeled = ~(is_missing | is_minus_one)
+    if not is_labeled.any():
+        raise ValueError(
+            f"none of the {n_rows} rows has a label; at least one row of each class is needed (in y, -1, "
+            "None and NaN mean unlabeled)."
+        )
+    labeled = _one_kind(values[is_labeled])
+    if labeled.dtype.kind == "f" and not np.isfinite(labeled).all():
+        raise ValueError("y contains infinity; labels are text, booleans or whole numbers.")
+    check_classification_targets(labeled)
+    classes, found = np.unique(labeled, return_inverse=True)
+    codes = np.full(n_rows, UNLABELED, dtype=np.int64)
+    codes[is_labeled] = found
+    return Labels(classes, codes)
+
+
+def check_trust(sample_weight: Any, labels: Labels) -> tuple[Labels, NDArray[np.float64]]:
+    """Return the labels that are trusted at all, and the trust in each (1 where nothing was said).
+
+    A weight of 0 makes a row unlabeled; ``inf`` marks a label that must never be flipped.
+    """
+    n_rows = labels.codes.size
+    if sample_weight is None:
+        return labels, np.ones(n_rows)
+    trust = np.asarray(sample_weight, dtype=np.float64)
+    if trust.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {trust.shape}, but X has {n_rows} rows; give one number per row."
+        )
+    if np.isnan(trust).any() or (trust < 0).any():
+        i = int(np.argmax(np.isnan(trust) | (trust < 0)))
+        raise ValueError(
+            f"sample_weight[{i}] is {trust[i]}; it is the trust in a label, from 0 (ignore the label) over 1 "
+            "(as usual) to inf (never flip it)."
+        )
+    is_kept = labels.is_labeled & (trust > 0)
+    if not is_kept.any():
+        raise ValueError(
+            "sample_weight is zero for every labeled row, so no label is left; give the labels to learn from "
+            "a positive weight."
+        )
+    codes = np.where(is_kept, labels.codes, UNLABELED)
+    lost = np.setdiff1d(np.arange(labels.classes.size), codes)
+    if lost.size:
+        raise ValueError(
+            f"sample_weight is zero for every row of class {labels.classes[lost[0]]!r}; give at least one "
+            "row of each class a positive weight, or drop that class from y."
+        )
+    return Labels(labels.classes, codes), trust
+
+
+def stand_ins(
+    X: NDArray[np.float64], codes: NDArray[np.int64], trust: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Return, for rows in canonical order, the first row with the same features, label and trust.
+
+    Rows that are equal in everything can still end up different where a tie was broken by row number. All of
+    them report the results of the first, so that an answer does not depend on the order of the table.
+    """
+    is_new = np.ones(len(X), dtype=bool)
+    is_new[1:] = (codes[1:] != codes[:-1]) | (trust[1:] != trust[:-1]) | (X[1:] != X[:-1]).any(axis=1)
+    return np.maximum.accumulate(np.where(is_new, np.arange(len(X)), 0))
+
+
+def _values_and_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return y as a flat array and the mask of its missing entries."""
+    if hasattr(y, "to_numpy"):  # pandas, polars
+        values = y.to_numpy()
+    elif isinstance(y, list | tuple) and _has_missing_beside_text(y):
+        values = np.empty(len(y), dtype=object)
+        values[:] = y
+    else:
+        values = np.asarray(y)
+    values = column_or_1d(values, warn=True)
+    if values.dtype.kind == "f":
+        return values, np.isnan(values)
+    if values.dtype.kind == "O":
+        return values, np.fromiter((_is_missing(v) for v in values), dtype=bool, count=values.size)
+    return values, np.zeros(values.size, dtype=bool)
+
+
+def _has_missing_beside_text(y: list[Any] | tuple[Any, ...]) -> bool:
+    """Tell whether numpy would turn a missing entry or a -1 of this list into text."""
+    return any(isinstance(v, str) for v in y) and not all(isinstance(v, str) for v in y)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _equals(values: NDArray[Any], number: int) -> NDArray[np.bool_]:
+    """Mark entries equal to a number; text and booleans never are."""
+    if values.dtype.kind in "iuf":
+        return np.asarray(values == number)
+    if values.dtype.kind == "O":
+        return np.fromiter((_is_number(v) and v == number for v in values), dtype=bool, count=values.size)
+    return np.zeros(values.size, dtype=bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _one_kind(labeled: NDArray[Any]) -> NDArray[Any]:
+    """Return labels in an array type that sorts; text stays an object array if it was one."""
+    if labeled.dtype.kind != "O":
+        return labeled
+    kinds = {"number" if _is_number(v) else type(v).__name__ for v in labeled}
+    if len(kinds) > 1:
+        raise TypeError(
+            f"y mixes labels of the types {', '.join(sorted(kinds))}; convert them to one, for example with "
+            "[str(label) for label in y]."
+        )
+    if kinds <= {"number", "bool", "bool_"}:
+        return np.array(labeled.tolist())
+    return labeled

@@ -1,0 +1,226 @@
+"""The presets of the estimators, and the check of what the user chose instead."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelcut.features import check_importances
+from labelcut.separation import Settings
+
+__all__ = ["PRESETS", "Plan", "make_plan"]
+
+#: From this many rows on the paper takes fewer neighbours and a smaller bandwidth (sections 6.2 and 6.3).
+PAPER_LARGE = 10_000
+
+#: Rows times classes from which one fold and one prior strength have to do; tells on time, hardly on
+#: accuracy.
+FEW_FOLDS_FROM = 100_000
+
+#: What a parameter left at None becomes. ``paper`` is section 6 of the paper, completed by what works where
+#: it is silent or cannot be meant; ``literal`` is the text word for word. docs/method.md has the evidence.
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {
+        "importances": "forest",
+        "forest_tuning": "oob",
+        "kernel": "squared",
+        "one_sided": "half",
+        "breakpoints": "exact",
+        "confidence_symmetric": True,
+        "confidence_counts": "free",
+        "confidence_scale": "k_mean",
+        "prior_strengths": (0.25, 0.5, 1.0, 2.0),
+        "tradeoff": "crossing",
+        "decision": "probability",
+        "flags": "expected_f1",
+        "noise": "auto",
+    },
+    "paper": {
+        "importances": "forest",
+        "forest_tuning": "cv",
+        "kernel": "squared",
+        "one_sided": "half",
+        "breakpoints": "grid",
+        "confidence_symmetric": True,
+        "confidence_counts": "free",
+        "confidence_scale": "k_mean",
+        "prior_strengths": (),
+        "tradeoff": "accuracy",
+        "decision": "cut",
+        "flags": "side",
+        "noise": "symmetric",
+    },
+    "literal": {
+        "importances": "forest",
+        "forest_tuning": "cv",
+        "kernel": "literal",
+        "one_sided": "full",
+        "breakpoints": "grid",
+        "confidence_symmetric": False,
+        "confidence_counts": "with_seeds",
+        "confidence_scale": "mean",
+        "prior_strengths": (),
+        "tradeoff": "accuracy",
+        "decision": "cut",
+        "flags": "side",
+        "noise": "symmetric",
+    },
+}
+
+ALLOWED: dict[str, tuple[Any, ...]] = {
+    "forest_tuning": ("oob", "cv"),
+    "kernel": ("squared", "literal"),
+    "one_sided": ("half", "full"),
+    "neighbor_search": ("auto", "exact", "approximate"),
+    "breakpoints": ("exact", "grid"),
+    "confidence_symmetric": (True, False),
+    "confidence_counts": ("free", "with_seeds"),
+    "confidence_scale": ("k_mean", "mean"),
+    "confidence_in_folds": ("once", "each"),
+    "decision": ("probability", "cut"),
+    "flags": ("expected_f1", "side"),
+    "noise": ("auto", "symmetric", "by_side"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Every choice of a fit, none of them open."""
+
+    scale: bool
+    importances: NDArray[np.float64] | None  # None: ask the forest
+    forest_tuning: str
+    leaf_sizes: tuple[float, ...] | None
+    n_trees: int | None
+    n_neighbors: int
+    bandwidth: float
+    kernel: str
+    one_sided: str
+    neighbor_search: str
+    n_folds: int
+    n_folds_run: int
+    flags: str
+    settings: Settings
+
+    @property
+    def needs_forest(self) -> bool:
+        """True if a step uses the forest's importances or its probabilities."""
+        return self.importances is None or bool(self.settings.prior_strengths)
+
+
+def make_plan(parameters: Mapping[str, Any], n_rows: int, n_features: int, n_classes: int) -> Plan:
+    """Return the choices for a table of the given size: the user's, or else those of the preset."""
+    preset = parameters["preset"]
+    if preset not in PRESETS:
+        raise ValueError(
+            f"preset={preset!r}; choose one of {_listed(PRESETS)}.{_did_you_mean(preset, PRESETS)}"
+        )
+    chosen = dict(parameters)
+    for name, value in PRESETS[preset].items():
+        if chosen[name] is None:
+            chosen[name] = value
+    for name, allowed in ALLOWED.items():
+        if not any(chosen[name] is value or chosen[name] == value for value in allowed):
+            hint = _did_you_mean(chosen[name], allowed)
+            raise ValueError(f"{name}={chosen[name]!r}; choose one of {_listed(allowed)}.{hint}")
+    is_large = n_rows >= PAPER_LARGE
+    n_neighbors = chosen["n_neighbors"]
+    if n_neighbors is None:
+        n_neighbors = min(10 if is_large else 15, n_rows - 1)
+    bandwidth = chosen["bandwidth"]
+    if bandwidth is None:
+        bandwidth = 0.5 if is_large else 0.75
+    n_folds = _whole("n_folds", chosen["n_folds"], 2)
+    strengths = _strengths(chosen["prior_strengths"])
+    is_huge = n_rows * (1 if n_classes == 2 else n_classes) >= FEW_FOLDS_FROM
+    if is_huge and len(strengths) > 1:
+        strengths = (min(strengths, key=lambda a: abs(a - 1.0)),)
+    # One class against the rest is asymmetric by itself: wrong labels of the rest are spread over many
+    # classes.
+    noise = "by_side" if n_classes > 2 and chosen["noise"] == "auto" else chosen["noise"]
+    settings = Settings(
+        breakpoints=chosen["breakpoints"],
+        confidence_symmetric=bool(chosen["confidence_symmetric"]),
+        confidence_counts=chosen["confidence_counts"],
+        confidence_scale=chosen["confidence_scale"],
+        confidence_strength=_positive("confidence_strength", chosen["confidence_strength"]),
+        confidence_in_folds=chosen["confidence_in_folds"],
+        prior_strengths=strengths,
+        tradeoff=_tradeoff(chosen["tradeoff"]),
+        decision=chosen["decision"],
+        noise=noise,
+    )
+    return Plan(
+        scale=bool(chosen["scale"]),
+        importances=_importances(chosen["importances"], n_features),
+        forest_tuning=chosen["forest_tuning"],
+        leaf_sizes=None if chosen["leaf_sizes"] is None else tuple(chosen["leaf_sizes"]),
+        n_trees=None if chosen["n_trees"] is None else _whole("n_trees", chosen["n_trees"], 1),
+        n_neighbors=_whole("n_neighbors", n_neighbors, 1),
+        bandwidth=_positive("bandwidth", bandwidth),
+        kernel=chosen["kernel"],
+        one_sided=chosen["one_sided"],
+        neighbor_search=chosen["neighbor_search"],
+        n_folds=n_folds,
+        n_folds_run=1 if is_huge else n_folds,
+        flags=chosen["flags"],
+        settings=settings,
+    )
+
+
+def _importances(value: Any, n_features: int) -> NDArray[np.float64] | None:
+    if isinstance(value, str):
+        if value == "forest":
+            return None
+        if value == "equal":
+            return check_importances(None, n_features)
+        raise ValueError(f"importances={value!r}; choose 'forest', 'equal' or one number per column.")
+    return check_importances(value, n_features)
+
+
+def _strengths(value: Any) -> tuple[float, ...]:
+    try:
+        strengths = tuple(float(a) for a in value)
+    except TypeError:
+        strengths = (float(value),)
+    for a in strengths:
+        if not (np.isfinite(a) and a >= 0):
+            raise ValueError(f"prior_strengths contains {a}; give numbers of 0 or more, or () for no prior.")
+    return tuple(sorted(set(strengths)))
+
+
+def _tradeoff(value: Any) -> str | float:
+    if isinstance(value, str):
+        if value in ("crossing", "accuracy"):
+            return value
+    elif np.isfinite(value):
+        return float(value)
+    raise ValueError(f"tradeoff={value!r}; choose 'crossing', 'accuracy' or a finite number.")
+
+
+def _whole(name: str, value: Any, lowest: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; give a whole number.")
+    if value < lowest:
+        raise ValueError(f"{name}={value}; choose at least {lowest}.")
+    return int(value)
+
+
+def _positive(name: str, value: Any) -> float:
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{name}={value!r}; give a finite number above 0.")
+    return float(value)
+
+
+def _listed(values: Any) -> str:
+    return ", ".join(repr(value) for value in values)
+
+
+def _did_you_mean(word: Any, known: Any) -> str:
+    close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
