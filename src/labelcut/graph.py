@@ -41,6 +41,10 @@ BLOCK_BOUNDS = 1 << 24
 #: Rows of X whose bounds are reduced to their minimum before the smallest are looked for.
 GROUP = 64
 
+# Share of the variance whose columns are merged into one in the bounds: less to multiply, few more to
+# measure.
+NEGLIGIBLE = 0.002
+
 #: Larger numbers have differences whose squares, added up, may overflow.
 LARGEST = 1e150
 
@@ -261,31 +265,41 @@ class _Distinct:
 class _LowerBounds:
     """Certain lower bounds for the distances between queries and rows, by one float32 product.
 
-    For a query x and a row y the bound is one of ``|y|**2 / 2 - x @ y``, which orders the rows as the
-    distance does. In float32 the sum of H + 2 products is off by at most ``(H + 5) * u * (|x| * |y| + |y|**2
-    / 2)`` with u = 2**-24, in whatever order it is added up; twice that much is subtracted, by two columns
-    added to the product.
+    Columns that vary little are replaced by one, the size of that part of the row, which can only bring rows
+    nearer together. For a query x and a row y the bound is then one of ``|y|**2 / 2 - x @ y``, which orders
+    the rows as the distance does. In float32 the sum of H + 2 products is off by at most ``(H + 5) * u * (|x|
+    * |y| + |y|**2 / 2)`` with u = 2**-24, in whatever order it is added up; twice that much is subtracted, by
+    two columns added to the product.
     """
 
     def __init__(self, rows: Floats, queries: Floats) -> None:
         self.center = np.median(rows, axis=0)
-        largest = max(np.abs(rows - self.center).max(), np.abs(queries - self.center).max())
-        # A power of two keeps all digits, and no product overflows; what underflows is covered by the last
-        # constant.
+        largest = max(np.abs(rows - self.center).max(), np.abs(queries - self.center).max(initial=0.0))
+        # A power of two keeps all digits, and no product overflows; what underflows is covered by 1e-36.
         self.unit = 2.0 ** -np.ceil(np.log2(largest)) if largest > 0.0 else 1.0
-        self.share = 2.0 * (rows.shape[1] + 8) * 2.0**-24
-        y = (rows - self.center) * self.unit
+        variance = np.square((rows - self.center) * self.unit).mean(axis=0)
+        falling = np.argsort(-variance, kind="stable")
+        missing = 1.0 - np.cumsum(variance[falling]) / max(variance.sum(), 1e-300)
+        n_kept = 1 + np.count_nonzero(missing > NEGLIGIBLE)
+        self.kept, self.rest = falling[:n_kept], falling[n_kept:]
+        y = self._shorten(rows)
+        share = 2.0 * (y.shape[1] + 8) * 2.0**-24
         half = np.square(y).sum(axis=1) / 2.0
-        offset = (1.0 - self.share) * half - 1e-36
-        slope = -self.share * np.sqrt(2.0 * half)
-        self.table = np.column_stack([-y, offset, slope]).astype(np.float32).T.copy()
+        columns = [-y, (1.0 - share) * half - 1e-36, -share * np.sqrt(2.0 * half)]
+        self.table = np.column_stack(columns).astype(np.float32).T.copy()
 
-    def of(self, queries: Floats) -> tuple[NDArray[np.float32], Floats]:
+    def _shorten(self, rows: Floats) -> Floats:
+        """Return the columns that vary most, and the size of the rest as one column."""
+        centered = (rows - self.center) * self.unit
+        size_of_rest = np.sqrt(np.square(centered[:, self.rest]).sum(axis=1))
+        return np.column_stack([centered[:, self.kept], size_of_rest])
+
+    def of(self, queries: Floats, out: NDArray[np.float32]) -> tuple[NDArray[np.float32], Floats]:
         """Return the bounds, one line per query, and the squared size of each query."""
-        x = (queries - self.center) * self.unit
+        x = self._shorten(queries)
         square = np.square(x).sum(axis=1)
         left = np.column_stack([x, np.ones(len(x)), np.sqrt(square)]).astype(np.float32)
-        return left @ self.table, square
+        return np.matmul(left, self.table, out=out[: len(x)]), square
 
     def limit(self, squared_distance: Floats, square: Floats) -> NDArray[np.float32]:
         """Return a number that no bound of a row within the given squared distance exceeds."""
@@ -298,54 +312,58 @@ class _LowerBounds:
 def _nearest(distinct: _Distinct, queries: Floats, k: int, n_jobs: int | None) -> tuple[Ints, Floats]:
     """Return row numbers and distances of the k nearest rows of each query, itself included if it is one."""
     bounds = _LowerBounds(distinct.rows, queries)
-    height = max(16, min(BLOCK_ROWS, BLOCK_BOUNDS // len(distinct.rows)))
-    blocks = [slice(start, start + height) for start in range(0, len(queries), height)]
+    n_distinct = len(distinct.rows)
+    height = max(16, min(BLOCK_ROWS, BLOCK_BOUNDS // n_distinct))
+    starts = np.arange(0, len(queries), height)
     index = np.empty((len(queries), k), dtype=np.intp)
     distance = np.empty((len(queries), k))
 
-    def search(block: slice) -> None:
-        index[block], distance[block] = _search_block(distinct, queries[block], k, bounds)
+    def search(starts: Ints) -> None:
+        lower = np.empty((height, n_distinct), dtype=np.float32)
+        for start in starts:
+            block = slice(start, start + height)
+            index[block], distance[block] = _search_block(distinct, queries[block], k, bounds, lower)
 
     # Threads take whole blocks; a product that starts threads of its own would only get in their way.
+    n_threads = effective_n_jobs(n_jobs)
     with threadpool_limits(1, user_api="blas"):
-        Parallel(n_jobs=effective_n_jobs(n_jobs), prefer="threads")(
-            delayed(search)(block) for block in blocks
-        )
+        shares = [starts[i::n_threads] for i in range(n_threads)]
+        Parallel(n_jobs=n_threads, prefer="threads")(delayed(search)(share) for share in shares)
     return index, distance
 
 
-def _search_block(distinct: _Distinct, queries: Floats, k: int, bounds: _LowerBounds) -> tuple[Ints, Floats]:
-    """Return row numbers and distances of the k nearest rows for a few queries."""
-    lower, square = bounds.of(queries)
-    # Some k rows have bounds up to the limit. If their true distances stay below it too, then no other row
-    # can be nearer. The addition makes that so for nearly all queries; the others are searched again up to
-    # the distance found.
-    limit = _kth_group_minimum(lower, min(k, lower.shape[1]))
-    limit += (4.0 * bounds.share * square).astype(np.float32)
-    index, squared = _measure(distinct, queries, k, lower, limit)
-    needed = bounds.limit(squared[:, -1], square)
-    again = np.flatnonzero(needed > limit)
-    if again.size:
-        index[again], squared[again] = _measure(distinct, queries[again], k, lower[again], needed[again])
-    return index, np.sqrt(squared)
-
-
-def _kth_group_minimum(lower: NDArray[np.float32], k: int) -> NDArray[np.float32]:
-    """Return, per line, a number that at least k entries do not exceed, close to the k-th smallest."""
-    n_columns = lower.shape[1]
-    size = max(1, min(GROUP, n_columns // (8 * k)))
-    whole = n_columns // size * size
-    # Every size-th column is in one group: rows that are near each other in the table fall into different
-    # groups.
-    minima = lower[:, :whole].reshape(len(lower), size, -1).min(axis=1)
-    return np.asarray(np.partition(minima, k - 1, axis=1)[:, k - 1])
-
-
-def _measure(
-    distinct: _Distinct, queries: Floats, k: int, lower: NDArray[np.float32], limit: NDArray[np.float32]
+def _search_block(
+    distinct: _Distinct, queries: Floats, k: int, bounds: _LowerBounds, buffer: NDArray[np.float32]
 ) -> tuple[Ints, Floats]:
-    """Return row numbers and squared distances of the k nearest rows with bounds up to the limit."""
-    query, candidate = np.nonzero(lower <= limit[:, None])
+    """Return row numbers and distances of the k nearest rows for a few queries."""
+    lower, square = bounds.of(queries, buffer)
+    # The k nearest are not farther than any k rows; so only rows with bounds up to that distance are in
+    # question.
+    some = _rows_with_small_bounds(lower, min(k, len(distinct.rows)))
+    query = np.repeat(np.arange(len(queries)), some.shape[1])
+    squared = _squared_distances(queries, query, distinct.rows, some.ravel()).reshape(some.shape)
+    limit = bounds.limit(squared.max(axis=1), square)
+    query, candidate = np.divmod(np.flatnonzero(lower <= limit[:, None]), lower.shape[1])
+    return _sort_out(distinct, queries, query, candidate, k)
+
+
+def _rows_with_small_bounds(lower: NDArray[np.float32], k: int) -> Ints:
+    """Return k different columns per line, most of them among the k smallest."""
+    n_lines, n_columns = lower.shape
+    size = max(1, min(GROUP, n_columns // (8 * k)))
+    n_groups = n_columns // size
+    # Groups take every n_groups-th column, so that rows next to each other in the table fall into different
+    # ones.
+    grouped = lower[:, : n_groups * size].reshape(n_lines, size, n_groups)
+    group = np.argpartition(grouped.min(axis=1), k - 1, axis=1)[:, :k]
+    place = np.take_along_axis(grouped, group[:, None, :], axis=2).argmin(axis=1)
+    return np.asarray(place * n_groups + group)
+
+
+def _sort_out(
+    distinct: _Distinct, queries: Floats, query: Ints, candidate: Ints, k: int
+) -> tuple[Ints, Floats]:
+    """Return row numbers and distances of the k nearest among the candidates of each query."""
     squared = _squared_distances(queries, query, distinct.rows, candidate)
     # Of more than k equal rows only the first k can be wanted.
     begin = distinct.starts[candidate]
@@ -356,7 +374,7 @@ def _measure(
     order = np.lexsort((row, squared, query))
     per_query = np.bincount(query, minlength=len(queries))
     wanted = order[(np.cumsum(per_query) - per_query)[:, None] + np.arange(k)]
-    return row[wanted], squared[wanted]
+    return row[wanted], np.sqrt(squared[wanted])
 
 
 def _squared_distances(A: Floats, i: Ints, B: Floats, j: Ints) -> Floats:
