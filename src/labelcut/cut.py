@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 try:
     from labelcut import _core as _solver
@@ -103,13 +104,9 @@ class CutProblem:
 
     def value_of(self, side: Mask, t: float) -> float:
         """Return the cost of one particular source side at trade-off t."""
-        fixed, per_t = self._terms(side)
-        return fixed - t * per_t
-
-    def _terms(self, side: Mask) -> tuple[float, float]:
-        """Return what a source side costs at t = 0, and how fast t lowers it."""
         arcs_out = np.asarray(self.capacities @ (~side).astype(float))
-        return float(arcs_out[side].sum() + self.cost[side].sum()), float(self.slope[side].sum())
+        fixed = float(arcs_out[side].sum() + self.cost[side].sum())
+        return fixed - float(t) * float(self.slope[side].sum())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,17 +118,16 @@ class CutPath:
     join_at : ndarray of shape (n_nodes,)
         Node i is on the source side exactly when ``t > join_at[i]``; ``-inf`` means always, ``+inf`` never.
         Among equally cheap sets the smallest is meant, so a node that makes no difference never joins.
-    slope : ndarray of shape (n_nodes,)
-        The slopes of the problem.
+    problem : CutProblem
+        What was solved.
     t_min, t_max : float
         The range that was solved; outside it the sides are not known.
     """
 
     join_at: Floats
-    slope: Floats
+    problem: CutProblem
     t_min: float = -np.inf
     t_max: float = np.inf
-    first_value: float = field(default=0.0)  # cost, at t = 0, of the nodes that joined before t_min
 
     @cached_property
     def breakpoints(self) -> Floats:
@@ -154,19 +150,7 @@ class CutPath:
 
     def value(self, t: float) -> float:
         """Return the optimal cost at trade-off t: a concave, piecewise linear function of t."""
-        self._check_range(np.asarray(t, dtype=float))
-        order, slope_before, weighted_before = self._joined
-        k = int(np.searchsorted(order, t, side="left"))
-        return float(self.first_value + weighted_before[k] - t * slope_before[k])
-
-    @cached_property
-    def _joined(self) -> tuple[Floats, Floats, Floats]:
-        """Finite thresholds in order, with the sums of slope and of slope * threshold before each."""
-        is_finite = np.isfinite(self.join_at)
-        order = np.argsort(self.join_at[is_finite], kind="stable")
-        t, m = self.join_at[is_finite][order], self.slope[is_finite][order]
-        always = self.slope[self.join_at == -np.inf].sum()
-        return t, always + np.r_[0.0, np.cumsum(m)], np.r_[0.0, np.cumsum(t * m)]
+        return self.problem.value_of(self.source_side(t), t)
 
     def _check_range(self, t: Floats) -> None:
         if np.isnan(t).any():
@@ -203,7 +187,7 @@ class Certificate:
     is_optimal : bool
         The flow balances at every node within rounding, so no cut at any trade-off is cheaper.
     worst : float
-        The largest imbalance at any node, relative to the terms that meet in its tied group.
+        The largest imbalance at any node, relative to the terms that meet in its group.
     """
 
     is_optimal: bool
@@ -264,6 +248,8 @@ def solve(
     t_min, t_max = _check_tradeoff("t_min", t_min), _check_tradeoff("t_max", t_max)
     if t_min > t_max:
         raise ValueError(f"t_min={t_min} is above t_max={t_max}; swap them.")
+    if t_min == np.inf or t_max == -np.inf:
+        raise ValueError(f"no trade-off lies between t_min={t_min} and t_max={t_max}; give a finite limit.")
     is_free = ~(problem.source_seeds | problem.sink_seeds)  # type: ignore[operator]
     free = _fold_seeds(problem, is_free)
     n_free = free.cost.size
@@ -272,8 +258,7 @@ def solve(
     join_at[is_free] = _solver.solve_path(
         *_csr_arrays(free.capacities), free.cost, free.slope, t_min, t_max, effective_n_jobs(n_jobs), poll
     )
-    first_value, _ = problem._terms(join_at == -np.inf)
-    return CutPath(join_at, problem.slope, t_min, t_max, first_value)
+    return CutPath(join_at, problem, t_min, t_max)
 
 
 def minimum_cut(
@@ -324,23 +309,27 @@ def verify(problem: CutProblem, path: CutPath) -> Certificate:
     if (join_at[source] > -np.inf).any() or (join_at[sink] < np.inf).any():
         return Certificate(False, np.inf)
 
-    with np.errstate(invalid="ignore"):  # inf * 0: a node without slope that joins never or always
-        at_own_t = np.clip(join_at, path.t_min, path.t_max) * problem.slope
-    at_own_t[problem.slope == 0] = 0.0
-    wanted = at_own_t - problem.cost
-    if np.isinf(wanted).any():  # a node with slope has to join somewhere
+    largest = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        at_own_t = np.clip(np.clip(join_at, path.t_min, path.t_max), -largest, largest) * problem.slope
+        wanted, terms = at_own_t - problem.cost, np.abs(at_own_t) + np.abs(problem.cost)
+    terms[source | sink] = 0.0
+    wanted[source | sink] = 0.0
+    if ((wanted == np.inf) & (join_at > -np.inf) | (wanted == -np.inf) & (join_at < np.inf)).any():
         return Certificate(False, np.inf)
 
     row_start, column, capacity = _csr_arrays(problem.capacities)
     row = np.repeat(np.arange(problem.n_nodes), np.diff(row_start))
     is_across = join_at[row] != join_at[column]
+    across = np.where(is_across, capacity, 0.0)
     flow = np.where(join_at[row] < join_at[column], capacity, 0.0)
-    between_seeds = source[row] | sink[row] | source[column] | sink[column]
-    inside = sparse.csr_array(
-        (np.where(is_across | between_seeds, 0.0, capacity), column, row_start),
-        shape=problem.capacities.shape,
-    )
-    open_excess = np.where(source | sink, 0.0, wanted - _net_out(flow, row, column, problem.n_nodes))
+    inside = sparse.csr_array((capacity - across, column, row_start), shape=problem.capacities.shape)
+    open_excess = wanted - _net_out(flow, row, column, problem.n_nodes)
+    open_excess[source] = _sum_by(row, capacity, problem.n_nodes)[
+        source
+    ]  # a seed gives or takes what is asked
+    open_excess[sink] = -_sum_by(column, capacity, problem.n_nodes)[sink]
+    open_excess = np.clip(open_excess, -capacity.sum(), capacity.sum())  # no node can send or take more
     flow += _solver.route(*_csr_arrays(inside), open_excess, lambda n_settled: None)
     if (flow < 0).any() or (flow > capacity).any():
         return Certificate(False, np.inf)
@@ -350,12 +339,13 @@ def verify(problem: CutProblem, path: CutPath) -> Certificate:
     imbalance[join_at == np.inf] = np.maximum(imbalance[join_at == np.inf], 0.0)
     imbalance[source | sink] = 0.0
 
-    # Each group of equal join_at is held against the terms that meet in it; its inner arcs are never cut.
-    _, group = np.unique(join_at, return_inverse=True)
-    terms = np.abs(at_own_t) + np.abs(problem.cost)
-    across = np.where(is_across, capacity, 0.0)
+    # Nodes that join together over inner arcs are held, as one, against the terms that meet in them.
+    inside.eliminate_zeros()
+    _, group = connected_components(inside, directed=False)
     terms += _sum_by(row, across, problem.n_nodes) + _sum_by(column, across, problem.n_nodes)
     missing, scale = _sum_by(group, np.abs(imbalance)), _sum_by(group, terms)
+    # A threshold is a float, and near zero floats are this far apart.
+    missing -= _sum_by(group, problem.slope) * np.finfo(np.float64).smallest_subnormal
     worst = float(np.max(np.divide(missing, scale, out=np.zeros_like(scale), where=missing > 0), initial=0.0))
     return Certificate(worst <= CERTIFIED, worst)
 
