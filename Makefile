@@ -22,7 +22,7 @@ $(VENV)/.installed: $(BUILD_FILES) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
-	$(PIP) -e '.[ann,parquet]' --group test
+	$(PIP) -e '.[ann,parquet,experiments,cluster]' --group test
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed

@@ -155,7 +155,12 @@ def execute(run: Run) -> Record:
     try:
         task = make_task(run.data, noise=run.noise, test_share=run.test_share, seed=run.seed)
         inputs = Inputs(
-            task.X, task.given, seed_of("method", run.data, run.seed), run.n_jobs, float(np.mean(run.noise))
+            task.X,
+            task.given,
+            seed=seed_of("method", run.data, run.seed),
+            n_jobs=run.n_jobs,
+            name=run.data,
+            told_noise=float(np.mean(run.noise)),
         )
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:

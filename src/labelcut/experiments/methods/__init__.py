@@ -36,10 +36,12 @@ _CLEANLAB = ("cleanlab",)
 METHODS = {
     method.name: method
     for method in (
-        Method("paper", "CHNC (paper)", "labelcut_", {"preset": "paper"}, is_ours=True),
-        Method("default", "LabelCut", "labelcut_", {"preset": "default"}, is_ours=True),
-        Method("literal", "CHNC (literal)", "labelcut_", {"preset": "literal"}, is_ours=True),
-        Method("hnc", "HNC", "labelcut_", function="fit_hnc", is_ours=True),
+        Method("paper", "CHNC (paper)", "chnc", {"preset": "paper"}, is_ours=True),
+        Method("default", "LabelCut", "chnc", {"preset": "default"}, is_ours=True),
+        Method(
+            "literal", "CHNC (literal)", "chnc", {"preset": "literal", "share_forest": True}, is_ours=True
+        ),
+        Method("hnc", "HNC", "chnc", function="fit_hnc", is_ours=True),
         Method("forest", "Random forest", "forest"),
         Method("forest_layer", "Forest + layer", "forest_layer"),
         Method("extra_trees", "ExtraTrees", "extra_trees"),

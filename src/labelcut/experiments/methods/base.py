@@ -26,6 +26,8 @@ class Inputs:
     """0, 1, or -1 for rows without a label."""
     seed: int = 0
     n_jobs: int = 1
+    name: str = ""
+    """The data set; the paper gives DivideMix another learning rate on two of them."""
     told_noise: float | None = None
     """The injected share of wrong labels. Only Co-teaching+ looks at it, as its authors do."""
 

@@ -73,7 +73,7 @@ def fit_datalab(inputs: Inputs) -> Outcome:
     watch = Stopwatch()
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
     # Datalab reports on standard output and measures its neighbours by cosine from four columns on.
-    k = min(10, len(codes) - 1)
+    k = min(10, len(codes) // 2)
     with watch.stage("fit"), contextlib.redirect_stdout(io.StringIO()):
         lab = Datalab({"label": codes.tolist()}, label_name="label", verbosity=0)
         lab.find_issues(features=X, issue_types={"label": {"k": k}})

@@ -29,11 +29,11 @@ def fit(inputs: Inputs, repeated: bool = False, n_neighbors: int = 15) -> Outcom
         # The library's default cleans the majority class only.
         editor = sampler(sampling_strategy="all", n_neighbors=k, kind_sel="mode", n_jobs=inputs.n_jobs)
         kept = np.zeros(len(codes), dtype=bool)
-        if len(np.unique(codes)) == 1:
-            kept[:] = True
-        else:
+        if len(np.unique(codes)) > 1:
             editor.fit_resample(X[labeled], codes)
             kept[editor.sample_indices_] = True
+        if not kept.any():  # one class only, or every label outvoted
+            kept[:] = True
     with watch.stage("predict"):
         voter = KNeighborsClassifier(min(k, int(kept.sum())), algorithm="brute", n_jobs=inputs.n_jobs)
         probability = positive_probability(voter.fit(X[labeled][kept], codes[kept]), X)

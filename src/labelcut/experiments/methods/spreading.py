@@ -42,7 +42,8 @@ def spread_labels(weights: Any, given: Codes, alpha: float) -> Values:
         model.fit(np.zeros((len(given), 1)), given)
     if len(model.classes_) == 1:
         return np.full(len(given), float(model.classes_[0]))
-    return np.asarray(np.nan_to_num(model.label_distributions_[:, 1], nan=0.5), dtype=np.float64)
+    shares: Values = np.nan_to_num(model.label_distributions_)
+    return np.where(shares.sum(axis=1) > 0, shares[:, 1], 0.5)
 
 
 def fit(inputs: Inputs) -> Outcome:

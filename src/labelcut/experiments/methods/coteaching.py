@@ -1,0 +1,146 @@
+"""Co-teaching+ (Yu and others, ICML 2019) on the tabular ResNet, written from its description.
+
+Two networks look at the rows of a batch on which they disagree; each learns from those the *other* finds
+easiest. It is the only method here that is told the share of wrong labels.
+
+``mode="reference"`` keeps two habits of the authors' public code, with which the paper's numbers were made:
+softmax before the cross-entropy (which applies another one), and the mean loss divided by the number of
+rows once more. ``mode="clean"`` has neither, and does not learn from batches without disagreement.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values, from_probability
+from labelcut.experiments.methods.resnet import (
+    as_tensors,
+    batch_size,
+    build_network,
+    logits_of,
+    one_seeded_thread,
+    positive_share,
+    shuffled_batches,
+)
+
+N_GRADUAL = 10
+"""Epochs in which the share of forgotten rows rises to its end."""
+DECAY_FROM = 80
+LAST_AGREEING_STEP = 5000
+"""Batches without disagreement are learnt from while epoch * batch number is below this."""
+
+
+def forget_rates(share: float, n_epochs: int) -> Values:
+    """Share of rows to leave out, per epoch: from 0 to `share` over the first ten."""
+    rates = np.full(n_epochs, share)
+    start = np.linspace(0, share, N_GRADUAL)[:n_epochs]
+    rates[: len(start)] = start
+    return rates
+
+
+def n_remembered(n_rows: int, rate: float) -> int:
+    """Give floor((1 - rate) * n_rows), or all rows where that is none."""
+    return math.floor(round((1 - rate) * n_rows, 9)) or n_rows
+
+
+def learning_rate(epoch: int, n_epochs: int, first: float) -> float:
+    """Constant until epoch 80, then falling linearly to 0 at `n_epochs`."""
+    if epoch < DECAY_FROM:
+        return first
+    return first * (n_epochs - epoch) / (n_epochs - DECAY_FROM)
+
+
+def exchange_losses(
+    one: torch.Tensor, two: torch.Tensor, y: torch.Tensor, rate: float, *, divide_again: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Each network's mean loss on the rows that are easiest for the other."""
+    keep = n_remembered(len(y), rate)
+    easy_for_one = F.cross_entropy(one, y, reduction="none").argsort(stable=True)[:keep]
+    easy_for_two = F.cross_entropy(two, y, reduction="none").argsort(stable=True)[:keep]
+    divisor = keep if divide_again else 1
+    return (
+        F.cross_entropy(one[easy_for_two], y[easy_for_two]) / divisor,
+        F.cross_entropy(two[easy_for_one], y[easy_for_one]) / divisor,
+    )
+
+
+def step_losses(
+    one: torch.Tensor, two: torch.Tensor, y: torch.Tensor, rate: float, step: int, mode: str
+) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Losses of one Co-teaching+ step from both networks' logits; None where nothing is learnt.
+
+    ``step`` is epoch * batch number, as in the public code.
+    """
+    disagree = one.argmax(dim=1) != two.argmax(dim=1)
+    reference = mode == "reference"
+    if reference:
+        one, two = one.softmax(dim=1), two.softmax(dim=1)
+    if disagree.any():
+        return exchange_losses(one[disagree], two[disagree], y[disagree], rate, divide_again=reference)
+    if not reference:
+        return None
+    # Beyond the limit the loss is 0, but the optimiser's momentum still moves the weights.
+    factor = 1.0 if step < LAST_AGREEING_STEP else 0.0
+    return factor * F.cross_entropy(one, y), factor * F.cross_entropy(two, y)
+
+
+def fit(
+    inputs: Inputs,
+    mode: str = "reference",
+    n_epochs: int = 200,
+    first_rate: float = 1e-3,
+    told: float | None = None,
+) -> Outcome:
+    """Train both networks for ``n_epochs - 1`` epochs; predict, flag and rank by their mean probability."""
+    if mode not in ("reference", "clean"):
+        raise ValueError(f"mode={mode!r}; choose 'reference' or 'clean'.")
+    share = told if told is not None else inputs.told_noise
+    if share is None:
+        raise ValueError("Co-teaching+ must be told the share of wrong labels; give told_noise.")
+    watch = Stopwatch()
+    everything, X, y = as_tensors(inputs)
+    size = batch_size(len(inputs.given))
+    rates = forget_rates(share, n_epochs)
+    all_rows = np.arange(len(y))
+    with watch.stage("fit"), one_seeded_thread(inputs.seed) as rng:
+        networks = [build_network(X.shape[1]) for _ in range(2)]
+        optimizers = [torch.optim.Adam(network.parameters(), lr=first_rate) for network in networks]
+        for epoch in range(1, n_epochs):
+            for optimizer in optimizers:
+                group = optimizer.param_groups[0]
+                group["lr"] = learning_rate(epoch, n_epochs, first_rate)
+                group["betas"] = (0.9 if epoch < DECAY_FROM else 0.1, 0.999)
+            batches = shuffled_batches(all_rows, size, rng, drop_last=True)
+            _train_epoch(networks, optimizers, X, y, batches, rates[epoch], epoch, mode)
+        each = [positive_share(logits_of(network, everything)) for network in networks]
+    return from_probability(
+        inputs, (each[0] + each[1]) / 2, seconds=watch.seconds, notes={"told_noise": share}
+    )
+
+
+def _train_epoch(
+    networks: list[Any],
+    optimizers: list[Any],
+    X: torch.Tensor,
+    y: torch.Tensor,
+    batches: list[Any],
+    rate: float,
+    epoch: int,
+    mode: str,
+) -> None:
+    for network in networks:
+        network.train()
+    for number, batch in enumerate(batches):
+        one, two = (network(X[batch]) for network in networks)
+        losses = step_losses(one, two, y[batch], rate, epoch * number, mode)
+        if losses is None:
+            continue
+        for optimizer, loss in zip(optimizers, losses, strict=True):
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()

@@ -1,0 +1,333 @@
+"""Studies, plans, result lines, and what survives a crash."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from labelcut.experiments import cluster, run, scores
+from labelcut.experiments.command import experiment
+from labelcut.experiments.data import REAL, synthetic_grid
+from labelcut.experiments.methods import METHODS, Method
+from labelcut.experiments.methods.base import Outcome
+from labelcut.experiments.noise import Task
+
+TOY = "synthetic:n60:f3:p50:c1:s2:hypercube:0"
+OTHER = "synthetic:n80:f3:p50:c1:s2:hypercube:0"
+
+
+TREES = {"name": "extra_trees", "settings": {"n_trees": 3}}
+
+
+def small_config(**changes):
+    part = {"data": [TOY, OTHER], "noise": [0.1, 0.2], "seeds": [0, 1], "methods": [TREES, "boosting"]}
+    return {"title": "small", "part": [part | changes]}
+
+
+@pytest.fixture
+def small():
+    return run.parse_study("small", small_config())
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """A method that always fails."""
+    monkeypatch.setitem(METHODS, "broken", Method("broken", "Broken", "forest", function="no_such_function"))
+
+
+# Studies
+
+
+def test_every_study_of_the_package_can_be_read():
+    sizes = {name: len(run.load_study(name).runs) for name in run.study_names()}
+    assert sizes["accuracy"] == 10 * 2 * 10 * 9
+    assert sizes["synthetic"] == 540 * 4 * 2 * 4 + 54 * 2 * 3
+    assert {"accuracy", "real", "synthetic", "confidence", "time", "ablation", "noise"} <= set(sizes)
+
+
+def test_the_sample_of_the_grid_covers_it():
+    chosen = run.sample_grid(synthetic_grid())
+    assert len({c.name for c in chosen}) == 54
+    assert len({(c.n_rows, c.n_features, c.n_clusters, c.class_sep) for c in chosen}) == 54
+    assert {c.percent_positive for c in chosen} == {30, 40, 50, 60, 70}
+    assert {c.centroids for c in chosen} == {"hypercube", "polytope"}
+
+
+def test_a_study_goes_from_small_to_large_data(small):
+    sizes = [run._size(one.data) for one in run.load_study("accuracy").runs]
+    assert sizes == sorted(sizes)
+    assert len(small.runs) == 16
+
+
+def test_settings_make_another_run():
+    study = run.parse_study("s", small_config(methods=["boosting", TREES, "extra_trees"]))
+    assert len(study.runs) == 24
+
+
+def test_unknown_names_are_refused_with_the_known_ones(small, tmp_path):
+    with pytest.raises(ValueError, match="no study 'x'; choose one of ablation, accuracy"):
+        run.load_study("x")
+    with pytest.raises(ValueError, match="no method 'svm'"):
+        run.parse_study("s", small_config(methods=["svm"]))
+    with pytest.raises(ValueError, match="'vote' is no method, data set or noise level of study small"):
+        run.plan(small, tmp_path, ["vote"])
+
+
+# Plans
+
+
+def test_only_keeps_runs_that_match_one_of_each_kind(small, tmp_path):
+    chosen = run.plan(small, tmp_path, ["extra_trees", TOY, "20"])
+    assert {(r.method, r.data, r.noise) for r in chosen} == {("extra_trees", TOY, (0.2, 0.2))}
+    assert len(run.plan(small, tmp_path, ["boosting", "extra_trees"])) == 16
+
+
+def test_finished_runs_are_not_done_again(small, tmp_path):
+    assert run.run_study(small, tmp_path, only=["extra_trees"]) == 8
+    assert run.run_study(small, tmp_path, only=["extra_trees"]) == 0
+    assert len(run.plan(small, tmp_path)) == 8
+
+
+def test_lines_of_a_reused_study_count(small, tmp_path):
+    run.run_study(small, tmp_path, only=["extra_trees"])
+    other = run.parse_study("other", small_config() | {"reuses": ["small"]})
+    assert {r.method for r in run.plan(other, tmp_path)} == {"boosting"}
+    assert {record["method"] for record in run.records_of(other, tmp_path)} == {"extra_trees"}
+
+
+def test_a_failed_run_is_a_line_and_stops_nobody(broken, tmp_path):
+    study = run.parse_study("s", small_config(methods=["broken", TREES], data=[TOY], noise=[0.1]))
+    assert run.run_study(study, tmp_path) == 4
+    failed = [record for record in run.read_lines(tmp_path, "s") if "error" in record]
+    assert len(failed) == 2
+    assert failed[0]["error"].startswith("AttributeError in ")
+    assert "no_such_function" in failed[0]["error"]
+    assert run.plan(study, tmp_path) == []
+    assert {r.method for r in run.plan(study, tmp_path, retry=True)} == {"broken"}
+
+
+# Lines
+
+
+def test_a_line_says_everything_needed_to_repeat_the_run(tmp_path, small):
+    first = run.execute(small.runs[0])
+    again = run.execute(small.runs[0])
+    assert first["scores"] == again["scores"]
+    assert set(first["scores"]) >= {
+        *("accuracy", "balanced_accuracy", "noise_precision", "noise_recall", "noise_f1"),
+        *("average_precision", "noise_auc", "log_loss", "brier"),
+    }
+    assert first["seconds"]["total"] > 0
+    assert first["versions"]["scikit-learn"][0].isdigit()
+    assert run.key_of(json.loads(json.dumps(first))) == small.runs[0].key
+
+
+def test_a_line_cut_off_by_a_crash_is_passed_over_and_closed_off(tmp_path, small):
+    record = run.execute(small.runs[0])
+    path = tmp_path / "small" / "extra_trees.jsonl"
+    run.append_line(path, record)
+    with path.open("a") as file:
+        file.write(json.dumps(record)[:40])
+    run.append_line(path, record | {"seed": 9})
+    assert [one["seed"] for one in run.read_lines(tmp_path, "small")] == [0, 9]
+
+
+def test_the_last_line_of_a_run_counts(tmp_path, small):
+    record = run.execute(small.runs[0])
+    path = tmp_path / "small" / "extra_trees.jsonl"
+    for accuracy in (0.1, 0.9):
+        run.append_line(path, record | {"scores": {"accuracy": accuracy}})
+    assert [one["scores"]["accuracy"] for one in run.read_lines(tmp_path, "small")] == [0.9]
+
+
+def test_histograms_are_kept_for_real_tables_only(small):
+    assert "histograms" not in run.execute(small.runs[0])
+    assert set(REAL) & {TOY} == set()
+
+
+# Scores
+
+
+def tiny_task():
+    return Task(
+        "tiny",
+        np.zeros((6, 1)),
+        given=np.array([1, 0, 1, 0, -1, -1]),
+        truth=np.array([1, 1, 1, 0, 0, 1]),
+        is_wrong=np.array([False, True, False, False, False, False]),
+        noise=(0.0, 0.3),
+    )
+
+
+def tiny_outcome(**changes):
+    fields = {
+        "predicted": np.array([1, 1, 1, 0, 0, 0]),
+        "is_flagged": np.array([False, True, True, False, False, False]),
+        "suspicion": np.array([0.1, 0.9, 0.95, 0.2, np.nan, np.nan]),
+        "probability": np.array([1, 1, 1, 0, 0.2, 0.4]),
+    }
+    return Outcome(**(fields | changes))
+
+
+def test_scores_worked_by_hand():
+    values = scores.score(tiny_task(), tiny_outcome())
+    assert values["accuracy"] == values["balanced_accuracy"] == 0.5
+    assert (values["noise_precision"], values["noise_recall"]) == (0.5, 1.0)
+    assert values["noise_f1"] == pytest.approx(2 / 3)
+    assert values["average_precision"] == 0.5  # the wrong label is ranked second
+    assert values["noise_auc"] == pytest.approx(2 / 3)
+    assert values["log_loss"] == pytest.approx(-(np.log(0.8) + np.log(0.4)) / 2)
+    assert values["brier"] == pytest.approx((0.04 + 0.36) / 2)
+
+
+def test_scores_that_cannot_be_had_are_none():
+    task = tiny_task()
+    clean = Task(task.name, task.X, task.given, task.truth, np.zeros(6, dtype=bool), (0.0, 0.0))
+    values = scores.score(clean, tiny_outcome(probability=None))
+    missing = ("noise_f1", "average_precision", "noise_auc", "log_loss", "confidence_auc")
+    assert {name: values[name] for name in missing} == dict.fromkeys(missing)
+    nothing = scores.noise_scores(np.array([True]), np.array([False]))
+    assert nothing == {"noise_precision": 0.0, "noise_recall": 0.0, "noise_f1": 0.0}
+
+
+def test_a_second_rule_has_its_own_columns():
+    values = scores.score(tiny_task(), tiny_outcome(other_flags={"mask": tiny_task().is_wrong}))
+    assert values["noise_f1:mask"] == 1.0
+
+
+def test_histograms_count_every_row_once():
+    counts = scores.histograms(
+        tiny_task(), tiny_outcome(confidence=np.array([0.9, 0.1, 1.0, 0.5, np.nan, np.nan]))
+    )
+    assert sum(counts["reliability"][0]) == 2
+    assert sum(counts["reliability"][2]) == 1
+    clean_negative, wrong_negative, clean_positive, wrong_positive = counts["confidence"]
+    totals = [sum(c) for c in (clean_negative, wrong_negative, clean_positive, wrong_positive)]
+    assert totals == [1, 1, 2, 0]
+    assert wrong_negative[2] == 1
+
+
+# The command, crashes and clusters
+
+
+def toml_of(tmp_path, **changes):
+    part = small_config(**changes)["part"][0]
+    part["methods"] = [m if isinstance(m, str) else m["name"] for m in part["methods"]]
+    lines = [f"{name} = {json.dumps(value)}" for name, value in part.items()]
+    path = tmp_path / "small.toml"
+    path.write_text("\n".join(['title = "small"', "[[part]]", *lines]))
+    return path
+
+
+def test_the_command_runs_a_study_and_says_how_far_it_is(tmp_path):
+    config = toml_of(tmp_path, data=[TOY], noise=[0.1], methods=["datalab", "boosting"])
+    call = ["run", str(config), "--results", str(tmp_path)]
+    answer = CliRunner().invoke(experiment, call)
+    assert answer.exit_code == 0, answer.output
+    assert "4/4  0:00:00 left" in answer.output
+    assert "4 runs done" in answer.output
+    assert "Nothing to do" in CliRunner().invoke(experiment, call).output
+
+
+def test_the_command_lists_studies_and_methods(tmp_path):
+    answer = CliRunner().invoke(experiment, ["list", "--results", str(tmp_path)])
+    assert "accuracy          0 of   1800 done, 0 failed" in answer.output
+    assert all(name in answer.output for name in METHODS)
+
+
+def test_a_wrong_study_is_one_line_and_exit_code_2(tmp_path):
+    answer = CliRunner().invoke(experiment, ["run", "nothing", "--results", str(tmp_path)])
+    assert answer.exit_code == 2
+    assert "no study 'nothing'; choose one of" in answer.output
+
+
+def start(config: Path, results: Path) -> subprocess.Popen:
+    command = [sys.executable, "-m", "labelcut.experiments", "run", str(config), "--results", str(results)]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_study_goes_on_where_it_stopped(tmp_path, how):
+    config = toml_of(tmp_path, seeds=list(range(30)), methods=["datalab"], data=[TOY])
+    lines = tmp_path / "small" / "datalab.jsonl"
+    process = start(config, tmp_path)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (lines.exists() and lines.read_text().count("\n") >= 2):
+        time.sleep(0.02)
+    process.send_signal(how)
+    output = process.communicate(timeout=30)[0]
+    if how == signal.SIGINT:
+        assert "finished runs are kept" in output
+    study = run.load_study(str(config))
+    kept = run.read_lines(tmp_path, "small")
+    assert 2 <= len(kept) < 60
+    assert run.run_study(study, tmp_path) == 60 - len(kept)
+    assert run.plan(study, tmp_path) == []
+
+
+def test_two_processes_give_the_same_scores_as_one(tmp_path, small):
+    run.run_study(small, tmp_path / "one", only=["extra_trees", TOY])
+    run.run_study(small, tmp_path / "two", only=["extra_trees", TOY], jobs=2)
+    one, two = (
+        {run.key_of(r): r["scores"] for r in run.read_lines(tmp_path / where, "small")}
+        for where in ("one", "two")
+    )
+    assert one == two
+    assert len(one) == 4
+
+
+@pytest.mark.filterwarnings("ignore")  # a cluster that shuts down is noisy, and not ours
+def test_a_dask_cluster_of_processes_gives_the_same_scores(tmp_path, small):
+    from distributed import LocalCluster
+
+    run.run_study(small, tmp_path / "one", only=["extra_trees", TOY])
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
+        pids = {worker.pid for worker in local.workers.values()}
+        assert len(pids) == 2
+        assert os.getpid() not in pids
+        done = run.run_study(
+            small,
+            tmp_path / "dask",
+            only=["extra_trees", TOY],
+            jobs=-1,
+            backend="dask",
+            address=local.scheduler_address,
+        )
+    assert done == 4
+    one, dask = (
+        {run.key_of(r): r["scores"] for r in run.read_lines(tmp_path / where, "small")}
+        for where in ("one", "dask")
+    )
+    assert one == dask
+
+
+def test_what_travels_to_a_worker_is_small(small):
+    import pickle
+
+    assert len(pickle.dumps(small.runs[0])) < 500
+
+
+def test_cluster_words_are_checked():
+    with (
+        pytest.raises(ValueError, match="address='tcp://x' without a backend"),
+        cluster.cluster(None, "tcp://x"),
+    ):
+        pass
+    with (
+        pytest.raises(ValueError, match="backend='spark'; choose one of dask, ray"),
+        cluster.cluster("spark", None),
+    ):
+        pass
