@@ -33,8 +33,8 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group yardsticks || echo "yardsticks not installed: the benchmarks leave them out"
 	@touch $@
 
-demo: $(VENV)/.installed  ## install and run a worked example
-	$(BIN)/python examples/cut_demo.py
+demo: $(VENV)/.installed  ## install, audit a bundled table with known wrong labels, say where the report is
+	$(BIN)/labelcut demo
 
 test: $(VENV)/.test  ## install and run every test but the slow ones
 	$(BIN)/python -m pytest -m 'not slow'

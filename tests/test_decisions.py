@@ -10,7 +10,7 @@ import pytest
 from labelcut.decisions import match, read_decisions
 from labelcut.reading import BadChoice, BadTable, find_source, read_frame
 from labelcut.records import append_cells, cell_spans, iterate_records, replace_cell, split_cells
-from labelcut.table import make_table, row_keys
+from labelcut.table import make_table
 from labelcut.writing import csv_text, guarded, staged_folder, unguarded, write_corrected, write_with_columns
 
 AWKWARD = (
@@ -156,7 +156,7 @@ def decided(tmp_path, *lines):
 
 
 def test_decisions_find_their_rows_by_key_in_any_order(tmp_path):
-    keys = row_keys(make_table(TABLE, label="y"))
+    keys = make_table(TABLE, label="y").key_texts()
     decisions = decided(
         tmp_path, f"{keys[0]},,1,a,flip,b", f"{keys[2]},,3,b,keep,b", f"{keys[3]},,4,b,unsure,"
     )
@@ -190,7 +190,7 @@ def test_clashes_are_reported_and_left_out(tmp_path):
 
 def test_equal_rows_take_one_decision_each(tmp_path):
     frame = pd.DataFrame({"x": [1, 1, 2, 2.5], "y": ["a", "a", "b", "a"]})
-    key = row_keys(make_table(frame, label="y"))[0]
+    key = make_table(frame, label="y").key_texts()[0]
     decisions = decided(tmp_path, f"{key},,1,a,flip,b", f"{key},,2,a,keep,a")
     assert match(decisions, make_table(frame, label="y")).labels == {0: "b", 1: "a"}
 

@@ -9,7 +9,7 @@ import pytest
 
 from labelcut.encoding import encode
 from labelcut.reading import BadChoice, BadTable, find_source, read_frame
-from labelcut.table import make_table, row_keys
+from labelcut.table import make_table
 
 ROWS = [
     ("001", 5.0, "red", "yes"),
@@ -209,13 +209,17 @@ def test_a_number_to_predict_is_no_label():
 
 def test_keys_follow_the_content_of_a_row_not_its_place_or_its_label():
     frame = mixed_frame()
-    keys = row_keys(make_table(frame, label="y"))
+    keys = make_table(frame, label="y").key_texts()
     assert len(set(keys)) == 100
     order = np.random.default_rng(0).permutation(100)
     moved = frame.iloc[order].reset_index(drop=True)[[*reversed(frame.columns)]]
     moved["y"] = moved["y"].iloc[::-1].to_numpy()
     moved["labelcut_note"] = "new"
-    assert row_keys(make_table(moved, label="y")) == [keys[i] for i in order]
+    assert make_table(moved, label="y").key_texts() == [keys[i] for i in order]
+    roles = {"ignore": ["when", "price"], "id": "customer", "group": "city"}
+    assert make_table(moved.astype({"number": str}), label="y", **roles).key_texts() == [
+        keys[i] for i in order
+    ]
 
 
 def test_a_sample_of_rows_remembers_their_numbers():

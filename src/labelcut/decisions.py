@@ -8,14 +8,14 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from labelcut.reading import BadChoice, BadTable
-from labelcut.table import Table, row_keys
+from labelcut.table import Table
 from labelcut.writing import unguarded
 
-FIELDS = ("key", "id", "row", "given_label", "decision", "label")
+FIELDS = ("key", "id", "row", "given_label", "decision", "label", "label_column", "id_column")
 VERDICTS = ("keep", "flip", "unsure")
 
 
@@ -25,19 +25,28 @@ class Decision:
 
     key: str
     id: str
+    row: str
     given_label: str
     verdict: str
     label: str
     line: int
+    label_column: str = ""
+    id_column: str = ""
+
+    def cells(self) -> list[str]:
+        """Return the line again, in the order of `FIELDS`."""
+        named = [self.key, self.id, self.row, self.given_label, self.verdict, self.label]
+        return [*named, self.label_column, self.id_column]
 
 
 @dataclass(frozen=True)
 class Matched:
     """Decisions laid on a table: certain labels by position, unsure rows, and what did not fit."""
 
-    labels: dict[int, str]
-    unsure: frozenset[int]
-    conflicts: tuple[str, ...]
+    labels: dict[int, str] = field(default_factory=dict)
+    unsure: frozenset[int] = frozenset()
+    conflicts: tuple[str, ...] = ()
+    used: dict[int, Decision] = field(default_factory=dict)
 
     def changed(self, table: Table) -> dict[int, str]:
         """Return the rows whose label differs from the table's, by row number in the file."""
@@ -78,10 +87,19 @@ def read_decisions(path: Path) -> list[Decision]:
             raise BadTable(
                 f"{path.name}: line {line} decides {verdict} but names no label; fill the column label."
             )
-        decisions.append(
-            Decision(cells["key"], cells["id"], cells["given_label"], verdict, cells["label"], line)
-        )
+        named = (cells["key"], cells["id"], cells["row"], cells["given_label"])
+        columns = (cells["label_column"], cells["id_column"])
+        decisions.append(Decision(*named, verdict, cells["label"], line, *columns))
     return decisions
+
+
+def columns_meant(decisions: list[Decision]) -> tuple[str | None, str | None]:
+    """Return the label column and the id column the decisions were made on, None where they do not say."""
+    labels = {decision.label_column for decision in decisions}
+    ids = {decision.id_column for decision in decisions}
+    if len(labels) > 1 or len(ids) > 1:
+        raise BadTable("the decisions are about more than one label or id column; keep one in each file.")
+    return next(iter(labels), "") or None, next(iter(ids), "") or None
 
 
 def _delimiter(text: str) -> str:
@@ -99,7 +117,7 @@ def match(decisions: list[Decision], table: Table) -> Matched:
     """
     rows_of: dict[str, list[int]] = defaultdict(list)
     by_id = table.id is not None
-    for i, name in enumerate(table.ids() if by_id else row_keys(table)):
+    for i, name in enumerate(table.ids() if by_id else table.key_texts()):
         rows_of[name].append(i)
     labels: dict[int, str] = {}
     unsure: set[int] = set()
@@ -133,7 +151,7 @@ def match(decisions: list[Decision], table: Table) -> Matched:
             unsure.add(row)
         else:
             labels[row] = decision.label
-    return Matched(labels, frozenset(unsure), tuple(conflicts))
+    return Matched(labels, frozenset(unsure), tuple(conflicts), decided)
 
 
 def _label(table: Table, row: int) -> str:

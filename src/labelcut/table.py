@@ -53,6 +53,7 @@ class Table:
 
     `codes` holds the position of each row's label in `classes`, -1 for an unlabeled row.
     `rows` gives each row's number in the file, counted from 0: with ``--max-rows`` the table is a sample.
+    `keys` names each row by its content.
     """
 
     frame: pd.DataFrame
@@ -61,6 +62,7 @@ class Table:
     classes: tuple[str, ...]
     codes: np.ndarray
     rows: np.ndarray
+    keys: np.ndarray
     n_rows_in_file: int
     id: str | None = None
     group: str | None = None
@@ -77,6 +79,10 @@ class Table:
     def is_labeled(self) -> np.ndarray:
         """Which rows carry a label."""
         return cast(np.ndarray, self.codes >= 0)
+
+    def key_texts(self) -> list[str]:
+        """Return the rows' keys as text."""
+        return [f"{key:016x}" for key in self.keys.tolist()]
 
     def ids(self) -> list[str]:
         """Return the rows' ids as text; without an id column the row number, counted from 1."""
@@ -149,6 +155,7 @@ def make_table(
     classes, codes = _classes(texts, {"", *unlabeled}, positive, label, name)
     roles = {label: "label"} | dict.fromkeys(ignore, "ignored")
     roles |= {column: role for column, role in ((id, "id"), (group, "group")) if column is not None}
+    keys = row_keys(frame, label)
     columns, converted = [], {}
     for column in names:
         described, values = describe_column(frame[column], roles.get(column), kinds.get(column))
@@ -157,7 +164,9 @@ def make_table(
             converted[column] = values
     if converted:
         frame = frame.assign(**cast(Any, converted))
-    table = Table(frame, tuple(columns), label, classes, codes, rows, n_rows_in_file, id, group, name, source)
+    table = Table(
+        frame, tuple(columns), label, classes, codes, rows, keys, n_rows_in_file, id, group, name, source
+    )
     if not table.features:
         kinds_found = ", ".join(f"{c.name} ({c.kind})" for c in columns if c.name != label) or "none"
         raise BadTable(
@@ -352,28 +361,34 @@ def _as_kind(values: pd.Series[Any], kind: str) -> pd.Series[Any] | None:
     return None
 
 
-def row_keys(table: Table) -> list[str]:
-    """Return a key per row from its content: the same row has the same key wherever it stands in the file.
+def row_keys(frame: pd.DataFrame, label: str) -> np.ndarray:
+    """Return a 64-bit key per row from its content: the same wherever the row stands in the file.
 
     The label and our own columns do not count, so a key survives a correction. Equal rows have equal keys.
     """
-    total = np.zeros(len(table.frame), dtype=np.uint64)
+    total = np.zeros(len(frame), dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for column in table.columns:
-            if column.role == "label" or column.name.startswith(OUR_PREFIX):
+        for name in frame.columns:
+            if name == label or str(name).startswith(OUR_PREFIX):
                 continue
-            values = table.frame[column.name]
-            if pd.api.types.is_numeric_dtype(values.dtype):
-                values = values.astype("float64")
-            elif not pd.api.types.is_datetime64_any_dtype(values.dtype):
-                values = values.astype("object").where(values.notna(), "").map(str)
-            hashed = (
-                pd.util.hash_pandas_object(values, index=False, categorize=True).to_numpy().astype(np.uint64)
-            )
-            salt = pd.util.hash_array(np.array([column.name], dtype=object))[0]
+            values = _hashable(frame[name])
+            hashed = pd.util.hash_pandas_object(values, index=False).to_numpy().astype(np.uint64)
+            salt = pd.util.hash_array(np.array([name], dtype=object))[0]
             total += _mixed(hashed ^ salt)
-        total = _mixed(total)
-    return [f"{int(key):016x}" for key in total]
+        return _mixed(total)
+
+
+def _hashable(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return numbers as floats, also those read as text: how a column was read must not change the key."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return values.astype("float64")
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return values
+    texts = values.astype("object").where(values.notna(), "").map(str)
+    if pd.to_numeric(values.dropna().head(50), errors="coerce").notna().all():
+        numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+        return numbers if bool((numbers.notna() == values.notna()).all()) else texts
+    return texts
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,319 @@
+"""A table in, an Audit out: the steps of `labelcut audit`, usable from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labelcut.classifier import ConfidenceHNC
+from labelcut.decisions import Matched, match, read_decisions
+from labelcut.encoding import encode
+from labelcut.reading import BadChoice, BadTable
+from labelcut.report.budget import plant_and_find
+from labelcut.report.cells import cell_texts
+from labelcut.report.page import render_page
+from labelcut.report.reasons import tell_reasons
+from labelcut.report.summary import MOST_SUSPECTS, column_weights, gather_facts, rank_suspects
+from labelcut.report.unusual import compare_with_classes
+from labelcut.table import OUR_PREFIX, Table, make_table
+from labelcut.writing import csv_text, staged_folder, write_with_columns
+
+STEPS = ("columns to numbers", "cuts", "planted errors", "reasons", "report")
+FORMATS = ("files", "label-studio")
+ISSUE_COLUMNS = (
+    *("row", "id", "given_label", "predicted_label", "label_quality", "p_wrong", "label_confidence"),
+    *("probability", "reason", "key"),
+)
+SUMMARY_PARTS = (
+    *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate", "by_class"),
+    *("budget", "groups", "columns", "conflicts"),
+)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found out about the labels of a table.
+
+    Attributes
+    ----------
+    table : Table
+        The table; reviewed labels are already corrected in it.
+    model : ConfidenceHNC
+        The fitted classifier.
+    rows : DataFrame
+        One line per row of the table: label, prediction, status.
+    facts : dict
+        Everything the page shows.
+    """
+
+    table: Table
+    model: ConfidenceHNC
+    rows: pd.DataFrame
+    facts: dict[str, Any]
+
+    @cached_property
+    def issues(self) -> pd.DataFrame:
+        """The suspect labels, most suspect first, with the reason for each."""
+        ranked = rank_suspects(self.rows)
+        columns = [name for name in ISSUE_COLUMNS if name != "id" or self.table.id is not None]
+        return self.rows.iloc[ranked][columns]
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The counts and estimates, as in ``summary.json``."""
+        summary = {part: self.facts[part] for part in SUMMARY_PARTS}
+        summary["model"] = {
+            "preset": self.model.preset,
+            "n_neighbors": int(self.model.graph_.n_neighbors),
+            "tradeoff": np.asarray(self.model.tradeoff_, dtype=float).tolist(),
+            "noise_rates": np.asarray(self.model.noise_rates_, dtype=float).round(4).tolist(),
+        }
+        return summary
+
+    def page(self) -> str:
+        """Return the report as HTML."""
+        return render_page(self.facts)
+
+    def save(self, folder: str | os.PathLike[str], *, format: str = "files") -> list[Path]:
+        """Write the report into a folder, all of it or nothing.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made when it is not there; files of an earlier report in it are replaced.
+        format : {"files", "label-studio"}, default="files"
+            "label-studio" adds ``tasks.json`` with a prediction and a score for each suspect.
+
+        Returns
+        -------
+        list of Path
+            The files written.
+        """
+        if format not in FORMATS:
+            raise BadChoice(f"no format is called {format!r}; choose from {', '.join(FORMATS)}.")
+        target = Path(folder)
+        source = self.table.source
+        name = "table" + (source.suffix if source else ".csv")
+        with staged_folder(target) as stage:
+            (stage / "report.html").write_text(self.page(), encoding="utf-8")
+            (stage / "issues.csv").write_text(self._issues_csv(), encoding="utf-8", newline="")
+            text = json.dumps(self.summary, indent=2, ensure_ascii=False)
+            (stage / "summary.json").write_text(text + "\n", encoding="utf-8", errors="replace")
+            if format == "label-studio":
+                tasks = json.dumps(self._tasks(), indent=1, ensure_ascii=False)
+                (stage / "tasks.json").write_text(tasks + "\n", encoding="utf-8", errors="replace")
+            if source is not None:
+                write_with_columns(source, stage / name, self._our_columns())
+            else:
+                ours = pd.DataFrame(self._our_columns(), index=self.table.frame.index)
+                frame = self.table.frame.assign(**ours)
+                frame.to_csv(stage / name, index=False)
+            written = sorted(file.name for file in stage.iterdir())
+        return [target / file for file in written]
+
+    def _issues_csv(self) -> str:
+        issues = self.issues.round(
+            {"label_quality": 6, "p_wrong": 6, "label_confidence": 6, "probability": 6}
+        )
+        return csv_text(list(issues.columns), issues.itertuples(index=False))
+
+    def _our_columns(self) -> dict[str, list[Any]]:
+        """Return our columns for every row of the file, empty for rows that were not audited."""
+        taken = {column.name for column in self.table.columns}
+        ours = {
+            "is_label_issue": self.rows["is_label_issue"].tolist(),
+            "predicted_label": self.rows["predicted_label"].tolist(),
+            "label_quality": _numbers(self.rows["label_quality"]),
+            "label_confidence": _numbers(self.rows["label_confidence"]),
+            "probability": _numbers(self.rows["probability"]),
+            "status": self.rows["status"].tolist(),
+        }
+        result = {}
+        for name, values in ours.items():
+            full: list[Any] = [None] * self.table.n_rows_in_file
+            for row, value in zip(self.table.rows.tolist(), values, strict=True):
+                full[row] = value
+            number, unique = 1, OUR_PREFIX + name
+            while unique in taken:
+                number += 1
+                unique = f"{OUR_PREFIX}{name}_{number}"
+            result[unique] = full
+        return result
+
+    def _tasks(self) -> list[dict[str, Any]]:
+        """Return the suspects as Label Studio tasks: cells as data, the suggestion as a prediction."""
+        ranked = rank_suspects(self.rows)
+        names = [column.name for column in self.table.columns]
+        cells = {name: cell_texts(self.table.frame[name].iloc[ranked]) for name in names}
+        tasks = []
+        for s, issue in enumerate(self.issues.to_dict("records")):
+            choice = {"choices": [issue["predicted_label"]]}
+            result = {"from_name": "label", "to_name": "row", "type": "choices", "value": choice}
+            tasks.append(
+                {
+                    "data": {name: texts[s] for name, texts in cells.items()},
+                    "meta": {name: issue[name] for name in ("row", "key", "reason")},
+                    "predictions": [
+                        {
+                            "model_version": f"labelcut {self.facts['version']}",
+                            "score": round(float(issue["p_wrong"]), 6),
+                            "result": [result],
+                        }
+                    ],
+                }
+            )
+        return tasks
+
+    def _repr_html_(self) -> str:
+        """Show the page inside a notebook, in a frame of its own."""
+        from html import escape
+
+        frame = 'width="100%" height="900" style="border:0" sandbox="allow-scripts allow-downloads"'
+        return f'<iframe srcdoc="{escape(self.page(), quote=True)}" {frame}></iframe>'
+
+    def __repr__(self) -> str:
+        """Return one line: how many suspects among how many labels."""
+        counts = self.facts["counts"]
+        return f"Audit({self.table.name}: {counts['suspects']} suspects among {counts['labeled']} labels)"
+
+
+def _numbers(values: pd.Series[Any]) -> list[float | None]:
+    return [None if np.isnan(value) else round(float(value), 6) for value in values]
+
+
+def audit(
+    table: pd.DataFrame,
+    *,
+    label: str,
+    id: str | None = None,
+    group: str | None = None,
+    ignore: Iterable[str] = (),
+    unlabeled: Iterable[str] = (),
+    positive: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    max_rows: int | None = None,
+    decisions: str | os.PathLike[str] | None = None,
+    preset: str = "default",
+    n_jobs: int | None = None,
+) -> Audit:
+    """Find the labels of a data frame that are probably wrong.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Numbers, categories, dates, texts, with gaps: as it is.
+    label : str
+        The column with the labels; a missing one means that the row is unlabeled.
+    id, group : str, optional
+        A column that names the rows, and one whose values are compared by their share of wrong labels.
+    ignore : iterable of str
+        Columns to leave out.
+    unlabeled : iterable of str
+        Label values that mean "not labeled".
+    positive : str, optional
+        Of two classes, the positive one.
+    kinds : mapping of str to str, optional
+        Kinds of columns, where the guess is wrong.
+    max_rows : int, optional
+        Audit a random sample of so many rows.
+    decisions : path-like, optional
+        ``decisions.csv`` of an earlier review: those labels are taken as certain.
+    preset : {"default", "paper", "literal"}
+        As in `ConfidenceHNC`.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    Audit
+        With ``issues``, ``summary`` and ``save``; in a notebook it shows the page.
+    """
+    made = make_table(
+        table,
+        label=label,
+        id=id,
+        group=group,
+        ignore=ignore,
+        unlabeled=unlabeled,
+        positive=positive,
+        kinds=kinds,
+        max_rows=max_rows,
+    )
+    path = Path(decisions) if decisions is not None else None
+    return audit_table(made, decisions=path, preset=preset, n_jobs=n_jobs)
+
+
+def audit_table(
+    table: Table,
+    *,
+    decisions: Path | None = None,
+    preset: str = "default",
+    n_jobs: int | None = None,
+    on_step: Callable[[str], None] = lambda step: None,
+) -> Audit:
+    """Audit a table that was already read; `on_step` hears the name of each of `STEPS` as it begins."""
+    matched = match(read_decisions(decisions), table) if decisions is not None else Matched()
+    table, trust = _with_decisions(table, matched)
+    on_step(STEPS[0])
+    encoded = encode(table)
+    on_step(STEPS[1])
+    try:
+        model = ConfidenceHNC(preset, n_jobs=n_jobs).fit(encoded.X, table.codes, sample_weight=trust)
+    except ValueError as error:
+        raise BadTable(f"{table.name}: {error}") from error
+    rows = _rows(table, model)
+    on_step(STEPS[2])
+    doubtful = rows["is_label_issue"].to_numpy()
+    likely = np.where(doubtful, rows["predicted_code"], table.codes)
+    budget = plant_and_find(encoded.X, likely, float(np.nanmean(model.p_wrong_)), n_jobs)
+    on_step(STEPS[3])
+    ranked = rank_suspects(rows)
+    weights = column_weights(table, encoded, model)
+    fit = compare_with_classes(table, ranked[:MOST_SUSPECTS], rows, weights)
+    reasons = np.full(len(rows), "", dtype=object)
+    reasons[ranked] = tell_reasons(table, model, rows["suggested_code"].to_numpy(), ranked, fit)
+    rows["reason"] = reasons
+    on_step(STEPS[4])
+    return Audit(table, model, rows, gather_facts(table, encoded, model, rows, matched, budget, fit))
+
+
+def _with_decisions(table: Table, matched: Matched) -> tuple[Table, np.ndarray]:
+    """Return the table with the decided labels, and the trust in each label: infinite where decided."""
+    classes = list(table.classes)
+    codes, trust = table.codes.copy(), np.ones(len(table.codes))
+    for row, label in matched.labels.items():
+        if label not in classes:
+            classes.append(label)
+        codes[row], trust[row] = classes.index(label), np.inf
+    return replace(table, codes=codes, classes=tuple(classes)), trust
+
+
+def _rows(table: Table, model: ConfidenceHNC) -> pd.DataFrame:
+    names = np.array([*table.classes, ""], dtype=object)
+    predicted = np.asarray(model.transduction_, dtype=np.int64)
+    return pd.DataFrame(
+        {
+            "row": table.rows + 1,
+            "id": np.array(table.ids(), dtype=object),
+            "is_label_issue": model.is_label_issue_,
+            "label_quality": 1.0 - model.p_wrong_,
+            "given_label": names[table.codes],
+            "predicted_label": names[predicted],
+            "p_wrong": model.p_wrong_,
+            "label_confidence": model.label_confidence_,
+            "probability": model.label_distributions_.max(axis=1),
+            "status": model.status_.astype(object),
+            "key": np.array(table.key_texts(), dtype=object),
+            "predicted_code": predicted,
+            "suggested_code": predicted,
+        },
+        index=table.frame.index,
+    )

@@ -1,0 +1,374 @@
+"""The command ``labelcut``: words on the command line into calls of the other modules, and messages out.
+
+Exit codes: 0 fine, 2 wrong use (an option, a path, an output that cannot be written), 3 bad data,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from labelcut import __version__
+
+if TYPE_CHECKING:
+    from labelcut.auditing import Audit
+    from labelcut.reading import Source
+    from labelcut.table import Table
+
+WRONG_USE, BAD_DATA, INTERRUPTED = 2, 3, 130
+COMMANDS = "labelcut.commands"  # Entry points of this group are commands too; `experiment` is one.
+
+
+class _Group(click.Group):
+    """Our own commands, and those that other parts bring along."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        found = {entry.name for entry in entry_points(group=COMMANDS)}
+        return sorted({*super().list_commands(context), *found})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        own = super().get_command(context, name)
+        if own is not None:
+            return own
+        for entry in entry_points(group=COMMANDS):
+            if entry.name == name:
+                try:
+                    loaded: click.Command = entry.load()
+                except ImportError as error:
+                    _fail(f"{name} needs a package that is not installed ({error.name}); see the README.")
+                return loaded
+        return None
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        import difflib
+
+        names = self.list_commands(context)
+        if args and not args[0].startswith("-") and args[0] not in names:
+            close = difflib.get_close_matches(args[0], names, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}."
+            _fail(f"no command {args[0]!r}; {hint}")
+        return super().resolve_command(context, args)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="labelcut")
+def cli() -> None:
+    """Find the labels of a table that are probably wrong, and decide about them."""
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a text file is read."""
+    for option in (
+        click.option(
+            "--no-header", is_flag=True, help="The first line is a row; columns become 'column 1', ..."
+        ),
+        click.option(
+            "--missing", multiple=True, metavar="MARK", help="A mark for missing values (repeatable)."
+        ),
+        click.option("--encoding", help="Encoding of a text file, if the guess is wrong."),
+        click.option("--delimiter", metavar="CHAR", help="Delimiter of a csv, if the guess is wrong."),
+    ):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@click.argument("table")
+@click.option("--label", required=True, metavar="COLUMN", help="The column with the labels.")
+@click.option("--id", "id_", metavar="COLUMN", help="A column that names the rows.")
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable).")
+@click.option("--group", metavar="COLUMN", help="Compare its values: annotator, source, batch ...")
+@click.option("--unlabeled", multiple=True, metavar="MARK", help="A label that means 'none' (repeatable).")
+@click.option("--positive", metavar="LABEL", help="Of two classes, the positive one.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column is (repeatable).")
+@click.option("--preset", type=click.Choice(["default", "paper", "literal"]), default="default")
+@click.option("--n-jobs", type=int, help="Threads; -1 for all.")
+@click.option("--max-rows", type=click.IntRange(min=2), help="Audit a random sample of so many rows.")
+@click.option("--decisions", type=click.Path(), help="decisions.csv of a review: its labels become certain.")
+@click.option("--out", type=click.Path(), help="Folder to write to; by default TABLE-labelcut.")
+@click.option("--format", "format_", type=click.Choice(["files", "label-studio"]), default="files")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--open", "open_page", is_flag=True, help="Open the report in a browser.")
+@reading_options
+def audit(table: str, **options: Any) -> None:
+    """Audit TABLE (csv, tsv, parquet, feather, arff, jsonl, xlsx, gzip'd text; - for standard input).
+
+    Writes report.html, issues.csv, summary.json and the table with our columns.
+    """
+    from labelcut.auditing import audit_table
+
+    quiet = options["quiet"] or options["as_json"]
+    kinds = dict(_split_kind(text) for text in options["kinds"])
+    out = Path(options["out"] or _default_folder(table))
+    _check_writable(out)
+    with _progress(quiet) as on_step:
+        on_step("reading")
+        source = _source(table, options)
+        made = _table(
+            source,
+            label=options["label"],
+            id=options["id_"],
+            group=options["group"],
+            ignore=options["ignore"],
+            unlabeled=options["unlabeled"],
+            positive=options["positive"],
+            kinds=kinds,
+            max_rows=options["max_rows"],
+        )
+        decisions = Path(options["decisions"]) if options["decisions"] else None
+        found = audit_table(
+            made, decisions=decisions, preset=options["preset"], n_jobs=options["n_jobs"], on_step=on_step
+        )
+        on_step("writing")
+        with _writing(out):
+            found.save(out, format=options["format_"])
+    if options["as_json"]:
+        click.echo(json.dumps(found.summary, indent=2))
+    elif not quiet:
+        print_summary(found, out)
+    if options["open_page"]:
+        click.launch(str(out / "report.html"))
+
+
+@cli.command()
+@click.argument("table")
+@click.argument("decisions", type=click.Path())
+@click.option("--out", required=True, type=click.Path(), help="The corrected table to write.")
+@click.option("--label", metavar="COLUMN", help="The label column, if the decisions do not name it.")
+@click.option("--id", "id_", metavar="COLUMN", help="The id column, if the decisions do not name it.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@reading_options
+def apply(table: str, decisions: str, **options: Any) -> None:
+    """Write TABLE with the labels of DECISIONS; every other cell stays as it is."""
+    from labelcut.decisions import columns_meant, match, read_decisions
+    from labelcut.reading import BadChoice
+    from labelcut.writing import whole_file, write_corrected
+
+    source = _source(table, options)
+    made = read_decisions(Path(decisions))
+    label, id_ = columns_meant(made)
+    label, id_ = options["label"] or label, options["id_"] or id_
+    if label is None:
+        raise BadChoice(f"{decisions}: does not say which column holds the labels; name it with --label.")
+    loaded = _table(source, label=label, id=id_)
+    matched = match(made, loaded)
+    changes = matched.changed(loaded)
+    out = Path(options["out"])
+    if out.exists() and source.path.exists() and out.resolve() == source.path.resolve():
+        raise BadChoice(f"{out}: is the table itself, which is never changed; give --out another name.")
+    if out.is_dir():
+        raise BadChoice(f"{out}: is a folder; give the name of the file to write.")
+    _check_writable(out.parent)
+    with _writing(out.parent), whole_file(out) as temporary:
+        write_corrected(source, temporary, label, changes)
+    report = {
+        "changed": len(changes),
+        "kept": len(matched.labels) - len(changes),
+        "unsure": len(matched.unsure),
+        "conflicts": list(matched.conflicts),
+        "out": str(out),
+    }
+    if options["as_json"]:
+        click.echo(json.dumps(report, indent=2))
+    elif not options["quiet"]:
+        click.echo(
+            f"{out}: {len(changes)} labels changed, {report['kept']} kept, {report['unsure']} left unsure."
+        )
+        for conflict in matched.conflicts:
+            click.echo(f"  not used, {conflict}", err=True)
+
+
+@cli.command()
+@click.option(
+    "--out", type=click.Path(), default="labelcut-demo", show_default=True, help="Folder to write to."
+)
+@click.option("--n-jobs", type=int, help="Threads; -1 for all.")
+@click.option("--open", "open_page", is_flag=True, help="Open the report in a browser.")
+def demo(out: str, n_jobs: int | None, open_page: bool) -> None:
+    """Audit a bundled table with known wrong labels, decide, apply, and look again."""
+    from labelcut.demo import run_demo
+
+    folder = Path(out)
+    _check_writable(folder)
+    with _writing(folder), _progress(False) as on_step:
+        lines, found = run_demo(folder, n_jobs, on_step)
+    print_summary(found, folder)
+    click.echo()
+    for line in lines:
+        click.echo(line)
+    if open_page:
+        click.launch(str(folder / "report.html"))
+
+
+def print_summary(found: Audit, out: Path) -> None:
+    """Print what was found in a dozen lines."""
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from labelcut.report.page import percent
+
+    console = Console(highlight=False, soft_wrap=True)
+    counts, estimate, summary = found.facts["counts"], found.facts["estimate"], found.summary
+    kinds = [column for column in summary["columns"] if column["role"] in ("feature", "ignored")]
+    console.print(f"[bold]{counts['suspects']} of {counts['labeled']} labels look wrong[/bold]")
+    console.print(
+        f"{counts['rows']} rows, {counts['labeled']} labeled, {counts['unlabeled']} not; about "
+        f"{estimate['wrong']:.0f} wrong labels expected ({percent(estimate['share'])})"
+        + (f"; {counts['reviewed']} reviewed labels held as certain" if counts["reviewed"] else "")
+    )
+    for use, text in (("feature", "used"), ("ignored", "not used")):
+        named = [f"{column['name']} ({column['kind']})" for column in kinds if column["role"] == use]
+        if named:
+            more = f" and {len(named) - 8} more" if len(named) > 8 else ""
+            console.print(Text(f"{text}: {', '.join(named[:8])}{more}", style="dim"))
+    for conflict in found.facts["conflicts"]:
+        console.print(Text(f"decision not used, {conflict}", style="yellow"))
+    if counts["suspects"]:
+        grid = Grid(box=None, pad_edge=False, header_style="dim")
+        for name in ("row", "given", "suggested", "wrong", "why"):
+            grid.add_column(
+                name, overflow="ellipsis", no_wrap=name != "why", max_width=90 if name == "why" else 24
+            )
+        for issue in found.issues.head(5).to_dict("records"):
+            name = str(issue.get("id", issue["row"]))
+            cells = (name, issue["given_label"], issue["predicted_label"], percent(issue["p_wrong"]))
+            grid.add_row(*(Text(visible(cell)) for cell in (*cells, issue["reason"])))
+        console.print(grid)
+    console.print(Text(f"report: {out / 'report.html'}"))
+
+
+def visible(text: str) -> str:
+    """Return text without the control characters that could steer a terminal."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def _source(table: str, options: dict[str, Any]) -> Source:
+    from labelcut.reading import find_source
+
+    return find_source(
+        table,
+        delimiter=options["delimiter"],
+        encoding=options["encoding"],
+        missing=options["missing"] or None,
+        has_header=not options["no_header"],
+    )
+
+
+def _table(source: Source, *, label: str, id: str | None, group: str | None = None, **options: Any) -> Table:
+    from labelcut.reading import read_frame
+    from labelcut.table import make_table
+
+    frame = read_frame(source, as_text=[name for name in (label, id, group) if name is not None])
+    return make_table(frame, label=label, id=id, group=group, name=source.name, source=source, **options)
+
+
+def _split_kind(text: str) -> tuple[str, str]:
+    column, _, kind = text.rpartition("=")
+    if not column:
+        _fail(f"--kind {text!r} is not of the form COLUMN=KIND, as in --kind zip=category.")
+    return column, kind
+
+
+def _default_folder(table: str) -> str:
+    if table == "-":
+        return "labelcut-report"
+    name = Path(table).name
+    return str(Path(name.split(".", 1)[0] or name)) + "-labelcut"
+
+
+def _check_writable(folder: Path) -> None:
+    """Find out before an hour of work that its result cannot be written."""
+    from labelcut.reading import BadChoice
+
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise BadChoice(f"{existing}: is a file, so no folder can be made there; give another --out.")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise BadChoice(f"{existing}: cannot be written to; give another folder with --out.")
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn a failed write into a message; nothing half-written stays behind."""
+    from labelcut.reading import BadChoice
+
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BadChoice(
+            f"{folder}: cannot be written ({reason}); nothing was left there, free some space "
+            "or give another --out."
+        ) from error
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show the step at work on the error stream, with the time it takes."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        current = [progress.add_task("starting", total=1)]
+
+        def on_step(step: str) -> None:
+            progress.update(current[-1], completed=1)
+            current.append(progress.add_task(step, total=1))
+
+        yield on_step
+
+
+def _fail(message: str, code: int = WRONG_USE) -> NoReturn:
+    click.echo(f"labelcut: {visible(message)}", err=True)
+    sys.exit(code)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command and leave with its exit code, never with a traceback."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        cli.main(args=args, prog_name="labelcut", standalone_mode=False)
+    except click.exceptions.Abort:
+        _fail("interrupted; nothing was written.", INTERRUPTED)
+    except click.ClickException as error:
+        _fail(_one_line(error))
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing was written.", INTERRUPTED)
+    except MemoryError:
+        _fail("not enough memory for this table; audit a part of it with --max-rows.", BAD_DATA)
+    except ValueError as error:
+        from labelcut.reading import BadChoice, BadTable
+
+        if not isinstance(error, BadChoice | BadTable):
+            raise
+        _fail(str(error), WRONG_USE if isinstance(error, BadChoice) else BAD_DATA)
+
+
+def _one_line(error: click.ClickException) -> str:
+    text = " ".join(error.format_message().split()).rstrip(".")
+    return f"{text[:1].lower()}{text[1:]}; see labelcut --help."

@@ -1,0 +1,1 @@
+"""A fitted model -> a dict of facts -> one page."""

@@ -1,0 +1,121 @@
+"""Facts -> one HTML page that needs nothing but itself.
+
+The page carries the facts as JSON and draws them with its own script. Its Content-Security-Policy names the
+hashes of exactly that script and style, so nothing that a table might smuggle in can run or call home.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+TEMPLATES = Path(__file__).parent / "templates"
+SCRIPTS = ("base.js", "decisions.js", "charts.js", "review.js", "main.js")
+FIRST = 30  # Suspects that go on paper.
+
+
+def render_page(facts: dict[str, Any]) -> str:
+    """Return the page as text.
+
+    Parameters
+    ----------
+    facts : dict
+        As `labelcut.report.summary.gather_facts` makes it.
+
+    Returns
+    -------
+    str
+        HTML with everything inlined.
+    """
+    style, script = _inlined()
+    return _template().render(
+        facts=facts,
+        headline=_headline(facts),
+        how={"read": _how_read(facts), "budget": facts["budget_note"]},
+        first=_first(facts),
+        data=Markup(safe_json(facts)),  # noqa: S704 (escaped by safe_json)
+        style=Markup(style),  # noqa: S704 (our own file)
+        script=Markup(script),  # noqa: S704 (our own files)
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def safe_json(facts: dict[str, Any]) -> str:
+    """Return JSON that cannot end the script element it stands in."""
+    text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text.encode("utf-8", "replace").decode()
+
+
+@cache
+def _inlined() -> tuple[str, str]:
+    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    scripts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    return style, '"use strict";\n{\n' + "\n".join(scripts) + "}\n"
+
+
+@cache
+def _template() -> jinja2.Template:
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters["number"] = grouped
+    environment.filters["percent"] = percent
+    return environment.get_template("page.html")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def grouped(number: float) -> str:
+    """Return a whole number with its thousands set apart."""
+    return f"{round(number):,}".replace(",", "\u202f")
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with a decimal near 0 and near 1."""
+    return f"{100 * share:.1f} %" if share < 0.1 or 0.95 < share < 1 else f"{100 * share:.0f} %"
+
+
+def _headline(facts: dict[str, Any]) -> str:
+    wrong = f"About {grouped(facts['estimate']['wrong'])} wrong labels are expected in all."
+    if not facts["counts"]["suspects"]:
+        return f"{wrong} None stands out enough to be named."
+    if facts["budget"] is None:
+        return wrong
+    n, found = facts["budget"]["at_first"]
+    return f"{wrong} Reviewing the first {grouped(n)} suspects should find about {grouped(found)} of them."
+
+
+def _how_read(facts: dict[str, Any]) -> str:
+    source, counts = facts["source"], facts["counts"]
+    detail = ", ".join(part for part in (source["format"], source["delimiter"], source["encoding"]) if part)
+    text = f"Read from {source['name']} ({detail}): {grouped(counts['rows_in_file'])} rows."
+    if counts["rows"] < counts["rows_in_file"]:
+        text += f" A random sample of {grouped(counts['rows'])} of them was audited, as asked."
+    if counts["no_evidence"]:
+        text += f" For {grouped(counts['no_evidence'])} rows there is no evidence either way."
+    return text
+
+
+def _first(facts: dict[str, Any]) -> list[dict[str, Any]]:
+    suspects, classes = facts["suspects"], facts["classes"]
+    return [
+        {
+            "id": suspects["id"][s],
+            "given": classes[suspects["given"][s]],
+            "suggested": classes[suspects["suggested"][s]],
+            "wrong": suspects["wrong"][s],
+            "reason": suspects["reason"][s],
+        }
+        for s in range(min(FIRST, len(suspects["row"])))
+    ]

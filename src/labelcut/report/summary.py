@@ -1,0 +1,345 @@
+"""A fitted model -> the facts the page and ``summary.json`` are made of: plain lists, numbers and text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labelcut.classifier import ConfidenceHNC
+from labelcut.decisions import Matched
+from labelcut.encoding import Encoded
+from labelcut.report.budget import Budget
+from labelcut.report.cells import cell_texts, shortened
+from labelcut.report.unusual import Fit
+from labelcut.table import Column, Table, label_texts
+
+MOST_SUSPECTS = 10_000  # In the page; issues.csv holds all.
+MOST_CELLS = 1_500_000  # Table cells in the page: about 10 MB.
+MOST_NEIGHBORS = 10
+MAP_ROWS = 5000
+N_BINS = 20
+
+
+def gather_facts(
+    table: Table,
+    encoded: Encoded,
+    model: ConfidenceHNC,
+    issues: pd.DataFrame,
+    matched: Matched,
+    budget: Budget | None,
+    fit: Fit,
+) -> dict[str, Any]:
+    """Collect everything the page shows.
+
+    Parameters
+    ----------
+    table : Table
+    encoded : Encoded
+    model : ConfidenceHNC
+        Fitted on `encoded.X`.
+    issues : DataFrame
+        As `labelcut.auditing` makes it: one line per row of the table, in its order.
+    matched : Matched
+        Decisions that were taken as certain; their labels are already in `table`.
+    budget : Budget or None
+    fit : Fit
+        The first `MOST_SUSPECTS` suspects held against their classes.
+
+    Returns
+    -------
+    dict
+        JSON-ready and the same for the same input.
+    """
+    ranked = rank_suspects(issues)
+    shown = ranked[:MOST_SUSPECTS]
+    weights = column_weights(table, encoded, model)
+    estimate = _estimate(table, issues)
+    facts: dict[str, Any] = {
+        **_about(table, issues, matched, len(ranked)),
+        "estimate": estimate,
+        "by_class": _by_class(table, issues),
+        "budget": _budget(budget, estimate["wrong"], estimate["labels"], len(ranked)),
+        "budget_note": _budget_note(budget),
+        "histogram": _histogram(table, issues),
+        "moves": _moves(table, issues, ranked),
+        **_groups(table, issues),
+        "map": _map(encoded, model, table, shown),
+        "columns": [_column(column, weights.get(column.name, 0.0)) for column in table.columns],
+        "suspects": _suspects(table, model, issues, shown, fit),
+        "values": _values(table, shown, weights),
+        "typical": fit.typical,
+        "earlier": _earlier(matched, set(shown.tolist())),
+        "conflicts": list(matched.conflicts),
+    }
+    facts["report"] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+    return facts
+
+
+def rank_suspects(issues: pd.DataFrame) -> np.ndarray:
+    """Return the positions of the flagged rows, most suspect first; equal ones by content, not by place."""
+    flagged = np.flatnonzero(issues["is_label_issue"].to_numpy())
+    part = issues.iloc[flagged]
+    return flagged[np.lexsort((part["key"].to_numpy(dtype="str"), part["label_quality"].to_numpy()))]
+
+
+def column_weights(table: Table, encoded: Encoded, model: ConfidenceHNC) -> dict[str, float]:
+    """Return how much each column counts in the distance between rows; the weights add up to 1."""
+    weights = dict.fromkeys((column.name for column in table.features), 0.0)
+    for name, weight in zip(encoded.origin, model.feature_importances_, strict=True):
+        weights[name] += float(weight)
+    return weights
+
+
+def _about(table: Table, issues: pd.DataFrame, matched: Matched, n_suspects: int) -> dict[str, Any]:
+    from labelcut import __version__
+
+    source = table.source
+    is_text = source is not None and source.format in ("csv", "arff")
+    status = Counter(issues["status"])
+    delimiters = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+    return {
+        "schema": 1,
+        "version": __version__,
+        "source": {
+            "name": table.name,
+            "format": source.format if source else "data frame",
+            "suffix": source.suffix if source else ".csv",
+            "delimiter": delimiters.get(source.delimiter, source.delimiter) if source and is_text else None,
+            "encoding": source.encoding if source and is_text else None,
+            "notes": [*(source.notes if source else ()), *table.notes],
+        },
+        "label": table.label,
+        "id": table.id,
+        "group": table.group,
+        "classes": list(table.classes),
+        "counts": {
+            "rows": len(table.frame),
+            "rows_in_file": table.n_rows_in_file,
+            "columns": len(table.columns),
+            "features": len(table.features),
+            "labeled": int(table.is_labeled.sum()),
+            "unlabeled": int((~table.is_labeled).sum()),
+            "suspects": n_suspects,
+            "reviewed": len(matched.labels),
+            "unsure": len(matched.unsure),
+            "no_evidence": status["no evidence"],
+        },
+    }
+
+
+def _estimate(table: Table, issues: pd.DataFrame) -> dict[str, Any]:
+    p_wrong = issues["p_wrong"].to_numpy()
+    open_labels = np.isfinite(p_wrong) & (issues["status"] != "reviewed").to_numpy()
+    n_labels = int(open_labels.sum())
+    wrong = float(p_wrong[open_labels].sum())
+    return {"wrong": round(wrong, 1), "share": round(wrong / max(n_labels, 1), 4), "labels": n_labels}
+
+
+def _by_class(table: Table, issues: pd.DataFrame) -> list[dict[str, Any]]:
+    flagged, p_wrong = issues["is_label_issue"].to_numpy(), issues["p_wrong"].fillna(0.0).to_numpy()
+    result = []
+    for code, name in enumerate(table.classes):
+        own = table.codes == code
+        wrong = round(float(p_wrong[own].sum()), 1)
+        result.append(
+            {"name": name, "labeled": int(own.sum()), "suspects": int(flagged[own].sum()), "wrong": wrong}
+        )
+    return result
+
+
+def _budget(budget: Budget | None, n_wrong: float, n_labels: int, n_suspects: int) -> dict[str, Any] | None:
+    if budget is None or n_labels == 0:
+        return None
+    most = int(np.clip(3 * max(n_suspects, n_wrong, 10), 20, n_labels))
+    reviewed = np.unique(np.round(np.linspace(0, most, 61))).astype(int)
+    found = [round(budget.expected(n, n_labels, n_wrong), 1) for n in reviewed]
+    first = next((n for n in (1000, 100, 50, 20, 10) if n <= n_suspects), max(n_suspects, 1))
+    return {
+        "reviewed": reviewed.tolist(),
+        "found": found,
+        "total": round(n_wrong, 1),
+        "n_planted": budget.n_planted,
+        "n_sample": budget.n_sample,
+        "at_first": [first, round(budget.expected(first, n_labels, n_wrong), 1)],
+        "at_flagged": [n_suspects, round(budget.expected(n_suspects, n_labels, n_wrong), 1)],
+    }
+
+
+def _budget_note(budget: Budget | None) -> str:
+    if budget is None:
+        return ""
+    return (
+        f"The curve of what a review finds is measured: in a copy of {budget.n_sample} rows, suspects set "
+        f"to the suggested label, {budget.n_planted} labels were flipped at random and ranked by a light fit "
+        "of the same method. Random errors are easier to find than human ones."
+    )
+
+
+def _histogram(table: Table, issues: pd.DataFrame) -> dict[str, Any]:
+    confidence, flagged = issues["label_confidence"].to_numpy(), issues["is_label_issue"].to_numpy()
+    edges = np.linspace(0.0, 1.0, N_BINS + 1)
+
+    def counts(rows: np.ndarray) -> list[int]:
+        return [int(n) for n in np.histogram(confidence[rows & np.isfinite(confidence)], bins=edges)[0]]
+
+    codes = range(len(table.classes))
+    return {
+        "edges": [round(float(edge), 3) for edge in edges],
+        "all": [counts(table.codes == code) for code in codes],
+        "suspect": [counts((table.codes == code) & flagged) for code in codes],
+    }
+
+
+def _moves(table: Table, issues: pd.DataFrame, ranked: np.ndarray) -> list[list[int]]:
+    suggested = issues["suggested_code"].to_numpy()
+    pairs = Counter(zip(table.codes[ranked].tolist(), suggested[ranked].tolist(), strict=True))
+    return [[given, to, n] for (given, to), n in sorted(pairs.items())]
+
+
+def _groups(table: Table, issues: pd.DataFrame) -> dict[str, Any]:
+    if table.group is None:
+        return {"groups": None, "group_names": []}
+    codes, found = group_codes(table)
+    p_wrong, flagged = issues["p_wrong"].to_numpy(), issues["is_label_issue"].to_numpy()
+    labeled = np.isfinite(p_wrong)
+    overall = float(p_wrong[labeled].mean()) if labeled.any() else 0.0
+    groups: list[dict[str, Any]] = []
+    for code, name in enumerate(found):
+        own = (codes == code) & labeled
+        n, wrong = int(own.sum()), float(p_wrong[own].sum())
+        # A group of three labels must not lead the list by chance: ten average labels are added to each.
+        groups.append(
+            {
+                "name": str(name),
+                "labeled": n,
+                "suspects": int(flagged[own].sum()),
+                "wrong": round(wrong, 1),
+                "share": round(wrong / max(n, 1), 4),
+                "rank": (wrong + 10 * overall) / (n + 10),
+            }
+        )
+    groups.sort(key=lambda group: (-group.pop("rank"), group["name"]))
+    return {"groups": groups, "group_names": [str(name) for name in found]}
+
+
+def group_codes(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return each row's group as a number, and the groups' names."""
+    names = label_texts(table.frame[str(table.group)], blank="(missing)")
+    codes, found = pd.factorize(np.array(names, dtype=object), sort=True)
+    return codes, np.asarray(found)
+
+
+def _map(encoded: Encoded, model: ConfidenceHNC, table: Table, shown: np.ndarray) -> dict[str, Any]:
+    """Lay the rows out along the two main directions of the scaled and weighted columns."""
+    from sklearn.decomposition import PCA
+
+    n_rows = len(encoded.X)
+    rows = np.arange(n_rows)
+    if n_rows > MAP_ROWS:
+        rows = np.random.default_rng(0).choice(
+            n_rows, MAP_ROWS - min(len(shown), MAP_ROWS // 2), replace=False
+        )
+        rows = np.union1d(rows, shown[: MAP_ROWS // 2])
+    X = encoded.X[rows]
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0) * np.sqrt(model.feature_importances_)
+    if X.shape[1] == 1:
+        X = np.hstack([X, np.zeros_like(X)])
+    place = PCA(2, svd_solver="covariance_eigh" if X.shape[1] <= 500 else "randomized", random_state=0).fit(X)
+    xy = place.transform(X)
+    low, high = np.percentile(xy, 0.5, axis=0), np.percentile(xy, 99.5, axis=0)
+    xy = np.clip((xy - low) / np.where(high > low, high - low, 1.0), 0, 1)
+    position = dict(zip(shown.tolist(), range(len(shown)), strict=True))
+    return {
+        "x": np.round(1000 * xy[:, 0]).astype(int).tolist(),
+        "y": np.round(1000 * (1 - xy[:, 1])).astype(int).tolist(),
+        "code": table.codes[rows].tolist(),
+        "suspect": [position.get(row, -1) for row in rows.tolist()],
+        "is_sample": bool(len(rows) < n_rows),
+    }
+
+
+def _column(column: Column, weight: float) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "role": column.role,
+        "missing": column.n_missing,
+        "distinct": column.n_distinct,
+        "note": column.note,
+        "weight": round(weight, 5),
+    }
+
+
+def _suspects(
+    table: Table, model: ConfidenceHNC, issues: pd.DataFrame, shown: np.ndarray, fit: Fit
+) -> dict[str, list[Any]]:
+    ids, suggested = table.ids(), issues["suggested_code"].to_numpy()
+    groups = group_codes(table)[0] if table.group is not None else None
+    part = issues.iloc[shown]
+    facts: dict[str, list[Any]] = {
+        "row": [int(row) + 1 for row in table.rows[shown]],
+        "id": [shortened(ids[i]) for i in shown],
+        "key": part["key"].tolist(),
+        "given": table.codes[shown].tolist(),
+        "suggested": suggested[shown].tolist(),
+        "wrong": [round(float(p), 4) for p in part["p_wrong"]],
+        "confidence": [round(float(c), 4) for c in part["label_confidence"]],
+        "reason": part["reason"].tolist(),
+        "group": groups[shown].tolist() if groups is not None else [],
+        "unusual": fit.unusual,
+        "keep": [],
+        "flip": [],
+        "joins_at": [],
+        "tradeoff": [],
+        "trust": [],
+        "neighbors": [],
+    }
+    for i in shown.tolist():
+        why = model.explain(i)
+        for name, side in (("keep", why.keep), ("flip", why.flip)):
+            parts = (side.neighbors, side.label, side.prior, side.tradeoff)
+            facts[name].append([round(float(part), 4) for part in parts])
+        facts["joins_at"].append(round(why.joins_at, 4) if np.isfinite(why.joins_at) else None)
+        facts["tradeoff"].append(round(float(why.tradeoff), 4))
+        trust = why.flips_at_trust
+        facts["trust"].append(round(trust, 2) if np.isfinite(trust) and trust > 0 else None)
+        near = why.neighbors[:MOST_NEIGHBORS].tolist()
+        weights = why.weights[:MOST_NEIGHBORS].tolist()
+        predicted = issues["predicted_code"].to_numpy()
+        facts["neighbors"].append(
+            [
+                [shortened(ids[j]), int(table.codes[j]), int(predicted[j]), float(f"{weight:.3g}")]
+                for j, weight in zip(near, weights, strict=True)
+            ]
+        )
+    return facts
+
+
+def _values(table: Table, shown: np.ndarray, weights: dict[str, float]) -> list[dict[str, Any] | None]:
+    """Return the shown cells by column; in wide tables the lighter columns for the first rows only."""
+    order = sorted(range(len(table.columns)), key=lambda j: -weights.get(table.columns[j].name, -1.0))
+    n_left = MOST_CELLS
+    result: list[dict[str, Any] | None] = [None] * len(table.columns)
+    for done, j in enumerate(order):
+        fair = n_left // (len(order) - done)
+        rows = shown[: max(fair, 50)] if len(shown) > fair else shown
+        n_left -= len(rows)
+        texts = cell_texts(table.frame[table.columns[j].name].iloc[rows])
+        found = list(dict.fromkeys(texts))
+        if len(found) < len(texts) // 2:
+            position = {text: i for i, text in enumerate(found)}
+            result[j] = {"d": found, "i": [position[text] for text in texts]}
+        else:
+            result[j] = {"d": texts}
+    return result
+
+
+def _earlier(matched: Matched, shown: set[int]) -> list[list[str]]:
+    """Return earlier decisions as lines of ``decisions.csv``, so that the next saved file holds them too."""
+    return [matched.used[i].cells() for i in sorted(matched.used) if i not in shown]
