@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelcut.explanation import Explanation, weigh_sides
+from labelcut.explanation import Explanation, plain, weigh_sides
 from labelcut.features import canonical_order, deal_folds, fit_forest, scale_columns, weight_columns
 from labelcut.graph import kernel_weights, neighbors, similarity_graph
 from labelcut.labels import UNLABELED, Labels, check_trust, read_labels, stand_ins
@@ -69,7 +69,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     scale : bool, default=True
         Bring columns to mean 0 and standard deviation 1 first.
     importances : {"forest", "equal"} or array-like of shape (n_features,), optional
-        How much each column counts in the distance between two rows.
+        How much each column counts in the distance between two rows. With fewer than five labeled rows per
+        class no forest is asked, and all columns count alike.
     forest_tuning : {"oob", "cv"}, optional
         How the leaf size of the forest is chosen; "cv" is the paper's way and far slower.
     leaf_sizes : sequence of float, optional
@@ -95,8 +96,10 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How the trade-off is chosen from the folds: where a logistic fit crosses 1/2, or by the best
         accuracy. A number is taken as it is.
     n_folds : int, default=5
-        Folds for the choice of the trade-off. From 100000 rows (times classes, if more than two) on only
-        one is run.
+        Folds for the choice of the trade-off.
+    enough_hidden : float, optional
+        Run only as many of the folds as hide this many labels; ``inf`` runs all. From 100000 rows on (times
+        classes, if more than two) one fold and one prior strength have to do.
     decision : {"probability", "cut"}, optional
         Predict the more probable class, or the side of the cut.
     flags : {"expected_f1", "side"}, optional
@@ -199,6 +202,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior_strengths: Any = None,
         tradeoff: str | float | None = None,
         n_folds: int = 5,
+        enough_hidden: float | None = None,
         decision: str | None = None,
         flags: str | None = None,
         noise: str | None = None,
@@ -226,6 +230,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.prior_strengths = prior_strengths
         self.tradeoff = tradeoff
         self.n_folds = n_folds
+        self.enough_hidden = enough_hidden
         self.decision = decision
         self.flags = flags
         self.noise = noise
@@ -270,7 +275,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, trust = check_trust(metadata.get("sample_weight"), given)
         if self._holds_labels:
             trust = np.full(len(X), np.inf)
-        plan = make_plan(self.get_params(deep=False), len(X), X.shape[1], labels.classes.size)
+        plan = make_plan(self.get_params(deep=False), labels, X.shape[1])
 
         order = canonical_order(X, labels.codes, trust)
         X, codes, trust = X[order], labels.codes[order], trust[order]
@@ -563,9 +568,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Explanation(
             row=int(row),
             status=str(self.status_[row]),
-            given_label=None if code == UNLABELED else self.classes_[code],
-            predicted_label=self.classes_[predicted],
-            class_in_question=self.classes_[asked],
+            given_label=None if code == UNLABELED else plain(self.classes_[code]),
+            predicted_label=plain(self.classes_[predicted]),
+            class_in_question=plain(self.classes_[asked]),
             keep=negative if is_mirrored else positive,
             flip=positive if is_mirrored else negative,
             label_confidence=float(self.label_confidence_[row]),
@@ -639,7 +644,7 @@ def _check_classes(labels: Labels) -> None:
     n_classes = labels.classes.size
     if n_classes == 1:
         raise ValueError(
-            f"all {labels.n_labeled} labeled rows are {_plain(labels.classes[0])!r}; at least one row of "
+            f"all {labels.n_labeled} labeled rows are {plain(labels.classes[0])!r}; at least one row of "
             "each class is needed, and at least two classes."
         )
     if n_classes > MAX_CLASSES:
@@ -657,10 +662,6 @@ def _with_gaps(classes: NDArray[Any], codes: Ints) -> NDArray[Any]:
     values = classes.astype(object)[codes]
     values[codes == UNLABELED] = None
     return np.asarray(values)
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def _listed(names: set[str]) -> str:

@@ -113,9 +113,8 @@ class Explanation:
         """Tell the reasons in a few lines."""
         has_label = self.given_label is not None
         lines = [
-            f"row {self.row}: given {self.given_label!r}, predicted {self.predicted_label!r}"
-            if has_label
-            else f"row {self.row}: {self.status}, predicted {self.predicted_label!r}"
+            f"row {self.row}: {f'given {self.given_label!r}' if has_label else self.status}, "
+            f"predicted {self.predicted_label!r}"
         ]
         if has_label:
             lines.append(
@@ -131,8 +130,16 @@ class Explanation:
         for j, weight, given, predicted in zip(
             self.neighbors, self.weights, self.neighbor_labels, self.neighbor_predictions, strict=True
         ):
-            lines.append(f"  neighbour {j}: weight {weight:.3f}, given {given!r}, predicted {predicted!r}")
+            lines.append(
+                f"  neighbour {j}: weight {weight:.3f}, given {plain(given)!r}, "
+                f"predicted {plain(predicted)!r}"
+            )
         return "\n".join(lines)
+
+
+def plain(label: Any) -> Any:
+    """Return a label as a Python object, which is shown without its numpy type."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def weigh_sides(graph: SimilarityGraph, found: Separation, i: int) -> tuple[Side, Side, float]:

@@ -382,7 +382,7 @@ def _add_up(
 
 def _class_shares(tree: Any, X: NDArray[np.float32]) -> Floats:
     """Return the class shares in the leaf each row falls into."""
-    return np.asarray(tree.tree_.predict(X)).reshape(len(X), -1)
+    return np.asarray(tree.tree_.predict(X)).reshape(len(X), tree.n_classes_)
 
 
 def _as_matrix(X: ArrayLike) -> Floats:

@@ -108,8 +108,8 @@ def check_trust(sample_weight: Any, labels: Labels) -> tuple[Labels, NDArray[np.
     lost = np.setdiff1d(np.arange(labels.classes.size), codes)
     if lost.size:
         raise ValueError(
-            f"sample_weight is zero for every row of class {labels.classes[lost[0]]!r}; give at least one "
-            "row of each class a positive weight, or drop that class from y."
+            f"sample_weight is zero for every row of class {str(labels.classes[lost[0]])!r}; give at least "
+            "one row of each class a positive weight, or drop that class from y."
         )
     return Labels(labels.classes, codes), trust
 

@@ -11,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcut.features import check_importances
+from labelcut.labels import Labels
 from labelcut.separation import Settings
 
 __all__ = ["PRESETS", "Plan", "make_plan"]
 
 #: From this many rows on the paper takes fewer neighbours and a smaller bandwidth (sections 6.2 and 6.3).
 PAPER_LARGE = 10_000
+
+#: A forest of fewer labeled rows per class than this says nothing; neither is it asked about columns then.
+FEWEST_FOR_FOREST = 5
 
 #: Rows times classes from which one fold and one prior strength have to do; tells on time, hardly on
 #: accuracy.
@@ -36,6 +40,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "confidence_scale": "k_mean",
         "prior_strengths": (0.25, 0.5, 1.0, 2.0),
         "tradeoff": "crossing",
+        "enough_hidden": 5000,
         "decision": "probability",
         "flags": "expected_f1",
         "noise": "auto",
@@ -51,6 +56,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "confidence_scale": "k_mean",
         "prior_strengths": (),
         "tradeoff": "accuracy",
+        "enough_hidden": np.inf,
         "decision": "cut",
         "flags": "side",
         "noise": "symmetric",
@@ -66,6 +72,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "confidence_scale": "mean",
         "prior_strengths": (),
         "tradeoff": "accuracy",
+        "enough_hidden": np.inf,
         "decision": "cut",
         "flags": "side",
         "noise": "symmetric",
@@ -113,8 +120,9 @@ class Plan:
         return self.importances is None or bool(self.settings.prior_strengths)
 
 
-def make_plan(parameters: Mapping[str, Any], n_rows: int, n_features: int, n_classes: int) -> Plan:
-    """Return the choices for a table of the given size: the user's, or else those of the preset."""
+def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) -> Plan:
+    """Return the choices for a table: the user's, or else those of the preset."""
+    n_rows, n_classes = labels.codes.size, labels.classes.size
     preset = parameters["preset"]
     if preset not in PRESETS:
         raise ValueError(
@@ -137,9 +145,17 @@ def make_plan(parameters: Mapping[str, Any], n_rows: int, n_features: int, n_cla
         bandwidth = 0.5 if is_large else 0.75
     n_folds = _whole("n_folds", chosen["n_folds"], 2)
     strengths = _strengths(chosen["prior_strengths"])
-    is_huge = n_rows * (1 if n_classes == 2 else n_classes) >= FEW_FOLDS_FROM
-    if is_huge and len(strengths) > 1:
-        strengths = (min(strengths, key=lambda a: abs(a - 1.0)),)
+    enough = chosen["enough_hidden"]
+    if not enough > 0:
+        raise ValueError(f"enough_hidden={enough!r}; give a number of labels above 0, or inf for every fold.")
+    n_folds_run = int(np.clip(np.ceil(enough * n_folds / labels.n_labeled), 1, n_folds))
+    if n_rows * (1 if n_classes == 2 else n_classes) >= FEW_FOLDS_FROM:
+        strengths = strengths and (min(strengths, key=lambda a: abs(a - 1.0)),)
+        n_folds_run = 1
+    importances = _importances(chosen["importances"], n_features)
+    if labels.n_labeled < FEWEST_FOR_FOREST * n_classes:
+        strengths = ()
+        importances = _importances("equal", n_features) if importances is None else importances
     # One class against the rest is asymmetric by itself: wrong labels of the rest are spread over many
     # classes.
     noise = "by_side" if n_classes > 2 and chosen["noise"] == "auto" else chosen["noise"]
@@ -157,7 +173,7 @@ def make_plan(parameters: Mapping[str, Any], n_rows: int, n_features: int, n_cla
     )
     return Plan(
         scale=bool(chosen["scale"]),
-        importances=_importances(chosen["importances"], n_features),
+        importances=importances,
         forest_tuning=chosen["forest_tuning"],
         leaf_sizes=None if chosen["leaf_sizes"] is None else tuple(chosen["leaf_sizes"]),
         n_trees=None if chosen["n_trees"] is None else _whole("n_trees", chosen["n_trees"], 1),
@@ -167,7 +183,7 @@ def make_plan(parameters: Mapping[str, Any], n_rows: int, n_features: int, n_cla
         one_sided=chosen["one_sided"],
         neighbor_search=chosen["neighbor_search"],
         n_folds=n_folds,
-        n_folds_run=1 if is_huge else n_folds,
+        n_folds_run=n_folds_run,
         flags=chosen["flags"],
         settings=settings,
     )

@@ -34,6 +34,9 @@ BLEND = 0.02
 #: The asymmetry test looks at this share of the labeled rows of each side, the surest ones, ...
 SUREST_SHARE, SUREST_AT_LEAST = 0.2, 80
 
+#: ... says nothing about fewer rows than this, ...
+FEWEST_SUREST = 20
+
 #: ... and believes in a difference above this size and above this many standard errors. The first number
 #: keeps overlapping classes of unequal size (Adult) from being taken for one-sided noise.
 ASYMMETRY_SIZE, ASYMMETRY_ERRORS = 0.1, 3.0
@@ -131,12 +134,14 @@ def asymmetric_rates(score: Floats, is_positive_side: Mask, is_positive_label: M
     for side, direction in ((True, -1.0), (False, 1.0)):
         rows = np.flatnonzero(is_positive_side == side)
         n_surest = int(min(max(SUREST_SHARE * rows.size, SUREST_AT_LEAST), rows.size / 2))
-        if n_surest == 0:
+        if n_surest < FEWEST_SUREST:
             return None
         surest = rows[np.argsort(direction * score[rows], kind="stable")[:n_surest]]
         share = float(np.mean(is_positive_label[surest] != side))
         shares.append(share)
-        errors.append(share * (1.0 - share) / n_surest)
+        # One label of each kind is added, or a share of 0 would seem to be known without error.
+        smoothed = (share * n_surest + 1.0) / (n_surest + 2.0)
+        errors.append(smoothed * (1.0 - smoothed) / n_surest)
     difference = abs(shares[0] - shares[1])
     if difference <= ASYMMETRY_SIZE or difference <= ASYMMETRY_ERRORS * np.sqrt(sum(errors)):
         return None
