@@ -438,7 +438,7 @@ def test_confidences_may_be_computed_again_in_each_fold():
         ({"bandwidth": -1.0}, ValueError, r"bandwidth=-1.0; give a finite number above 0"),
         ({"enough_hidden": 0}, ValueError, r"enough_hidden=0; give a number of labels above 0"),
         ({"n_folds": 1}, ValueError, r"n_folds=1; choose at least 2"),
-        ({"tradeoff": "best"}, ValueError, r"tradeoff='best'; choose 'crossing', 'accuracy' or a finite number"),
+        ({"tradeoff": "best"}, ValueError, r"tradeoff='best'; choose 'crossing', 'accuracy' or a finite"),
         ({"prior_strengths": [-1]}, ValueError, r"prior_strengths contains -1.0; give numbers of 0 or more"),
         ({"importances": "trees"}, ValueError, r"importances='trees'; choose 'forest', 'equal' or one"),
         ({"importances": [1, 2, 3]}, ValueError, r"importances have shape \(3,\), but X has 2 columns"),
