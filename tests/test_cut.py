@@ -439,3 +439,13 @@ def test_nearly_equal_breakpoints_are_listed_once_and_kept_in_join_at():
     path = parametric_cut(sparse.csr_array((2, 2)), [1.0, 1.0 + 1e-12], [1.0, 1.0])
     assert path.breakpoints.tolist() == [1.0]
     assert np.unique(path.join_at).size == 2
+
+
+def test_the_examples_in_the_docstrings_are_true():
+    import doctest
+
+    import labelcut.cut
+
+    results = doctest.testmod(labelcut.cut)
+    assert results.attempted > 5
+    assert results.failed == 0

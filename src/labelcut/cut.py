@@ -74,7 +74,10 @@ class CutProblem:
         """Check every argument and store it in canonical form."""
         capacities = _check_capacities(self.capacities)
         n_nodes = capacities.shape[0]
+        cost = _check_vector("cost", self.cost, n_nodes)
+        _check_sum("capacities and cost", capacities.data, cost)
         slope = _check_vector("slope", self.slope, n_nodes)
+        _check_sum("slope", slope)
         if (slope < 0).any():
             i = int(np.argmin(slope))
             raise ValueError(
@@ -90,7 +93,7 @@ class CutProblem:
             )
         for name, value in (
             ("capacities", capacities),
-            ("cost", _check_vector("cost", self.cost, n_nodes)),
+            ("cost", cost),
             ("slope", slope),
             ("source_seeds", source),
             ("sink_seeds", sink),
@@ -392,8 +395,9 @@ def _check_capacities(capacities: Any) -> sparse.csr_array[Any, Any]:
         )
     if capacities.shape[0] > np.iinfo(np.int32).max:
         raise ValueError(f"capacities has {capacities.shape[0]} nodes; at most 2**31 - 1 are supported.")
+    _check_index_bounds(capacities)
     matrix = sparse.csr_array(capacities, dtype=np.float64)
-    _check_index_structure(matrix)
+    _check_index_order(matrix)
     for is_bad, kind, remedy in (
         (
             ~np.isfinite(matrix.data),
@@ -409,15 +413,23 @@ def _check_capacities(capacities: Any) -> sparse.csr_array[Any, Any]:
                 f"capacities[{i}, {matrix.indices[position]}] is {matrix.data[position]}, "
                 f"which is {kind}; {remedy}."
             )
-    if not np.isfinite(matrix.data.sum()):
-        raise ValueError(
-            "capacities add up to more than a float can hold; divide all of them and cost by 1e100."
-        )
     return matrix
 
 
-def _check_index_structure(matrix: sparse.csr_array[Any, Any]) -> None:
-    matrix.check_format(full_check=True)  # out-of-range indices and broken row starts: scipy's own ValueError
+def _check_index_bounds(matrix: Any) -> None:
+    """Refuse indices that would make scipy, or us, write where they must not."""
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        elif getattr(matrix, "format", None) == "coo":
+            sparse.coo_array((matrix.data, matrix.coords), shape=matrix.shape)
+    except ValueError as error:
+        raise ValueError(
+            f"capacities is no valid {matrix.format.upper()} matrix: {error}; rebuild it from its entries."
+        ) from error
+
+
+def _check_index_order(matrix: sparse.csr_array[Any, Any]) -> None:
     step = np.diff(matrix.indices.astype(np.int64))
     starts_row = np.zeros(max(matrix.indices.size - 1, 0), dtype=bool)
     inner = matrix.indptr[1:-1]
@@ -450,9 +462,17 @@ def _check_vector(name: str, values: Any, n_nodes: int) -> Floats:
             f"{name}[{i}] is {array[i]}; finite numbers are needed. To hold a node on one side, use "
             "source_seeds or sink_seeds."
         )
-    if not np.isfinite(np.abs(array).sum()):
-        raise ValueError(f"{name} adds up to more than a float can hold; divide the whole problem by 1e100.")
     return array
+
+
+def _check_sum(name: str, *arrays: Floats) -> None:
+    """Leave room for adding and subtracting everything once more."""
+    with np.errstate(over="ignore"):
+        total = 4 * sum(np.abs(array).sum() for array in arrays)
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{name} add up to more than a float can hold; divide capacities, cost and slope by 1e100."
+        )
 
 
 def _check_seeds(name: str, mask: Any, n_nodes: int) -> Mask:
