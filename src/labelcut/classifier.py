@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelcut.conclusion import class_distribution, conclude, warn_if_degenerate
 from labelcut.explanation import Explanation, plain, weigh_sides
 from labelcut.features import canonical_order, deal_folds, fit_forest, scale_columns, weight_columns
 from labelcut.graph import kernel_weights, neighbors, similarity_graph
 from labelcut.labels import UNLABELED, Labels, check_trust, read_labels, stand_ins
 from labelcut.presets import make_plan
-from labelcut.probability import flag_by_expected_f1
 from labelcut.separation import Separation, StageClock, separate
 
 if TYPE_CHECKING:
@@ -31,13 +30,6 @@ Mask = NDArray[np.bool_]
 #: Each class beyond two is a cut of its own, and a y with this many classes is nearly always the wrong
 #: column.
 MAX_CLASSES = 100
-
-#: A cut is called degenerate if the smaller side has less than this share of what the trusted labels let
-#: expect.
-DEGENERATE_SHARE, DEGENERATE_ROWS = 0.05, 20
-
-#: Differences between both sides below this are rounding: the evidence is tied.
-TIED = 1e-12
 
 
 class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -329,7 +321,6 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _separate(self, codes: Ints, trust: Floats, clock: StageClock) -> None:
         """Cut each class off from the rest; of two classes only the second."""
-        n_classes = self.classes_.size
         smallest = int(np.bincount(codes[codes != UNLABELED]).min())
         n_folds = min(self._plan.n_folds, smallest)
         folds: list[Mask] = []
@@ -337,7 +328,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             fold = deal_folds(codes, n_folds, self.random_state)
             folds = [fold == k for k in range(min(n_folds, self._plan.n_folds_run))]
         self._separations: list[Separation] = []
-        for c in [1] if n_classes == 2 else range(n_classes):
+        for c in self._cut_classes:
             sign = np.where(codes == UNLABELED, 0, np.where(codes == c, 1, -1))
             probability = None if self.forest_ is None else self.forest_.probability[:, c]
             self._separations.append(
@@ -345,42 +336,35 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     self.graph_, sign, trust, probability, folds, self._plan.settings, clock, self.n_jobs
                 )
             )
-        self._warn_if_degenerate()
+        warn_if_degenerate(self._separations)
+
+    @property
+    def _cut_classes(self) -> Sequence[int]:
+        """The class numbers that are cut off from the rest."""
+        return [1] if self.classes_.size == 2 else range(self.classes_.size)
 
     def _conclude(self, codes: Ints, trust: Floats, given: Labels, clock: StageClock) -> None:
-        """Bring the separations together: classes, probabilities and flags of all rows, in the order of X."""
+        """Store what was found, in the order of X."""
+        self._node_code = codes
         with clock.stage("probabilities"):
-            place = self._place
-            has_evidence = self._has_evidence(codes)
-            distribution = self._distribution(lambda found: found.probability)
-            self._node_class = self._decide(distribution, lambda found: found.is_positive_side)
-            distribution[~has_evidence] = 1.0 / self.classes_.size
-            if not has_evidence.all():
-                self._node_class[~has_evidence] = self._guess(codes)[~has_evidence]
-            self._node_code = codes
-            self._has_evidence_at = has_evidence
-
-            rows = np.arange(codes.size)
-            own = np.maximum(codes, 0) if self.classes_.size > 2 else np.zeros(codes.size, dtype=np.intp)
-            confidence = np.stack([found.confidence for found in self._separations])[own, rows]
-            p_wrong = np.stack([found.p_wrong for found in self._separations])[own, rows]
-            confidence[codes == UNLABELED] = p_wrong[codes == UNLABELED] = np.nan
-
-            is_contrary = (codes != UNLABELED) & (self._node_class != codes)
-            is_issue = is_contrary
-            if self._plan.flags == "expected_f1":
-                is_issue = np.zeros(codes.size, dtype=bool)
-                is_issue[codes != UNLABELED] = flag_by_expected_f1(p_wrong[codes != UNLABELED])
-                is_issue &= is_contrary
-            is_issue &= ~np.isinf(trust)
-
-            self.transduction_ = self.classes_[self._node_class[place]]
-            self.label_distributions_ = distribution[place]
-            self.label_confidence_ = confidence[place]
-            self.p_wrong_ = p_wrong[place]
-            self.is_label_issue_ = is_issue[place]
-            self.status_ = self._status(given.codes, codes[place], trust[place], has_evidence[place])
-            self._given_code = given.codes
+            found = conclude(
+                self._separations,
+                self.graph_,
+                codes,
+                trust,
+                self._guess(None if self.forest_ is None else self.forest_.probability, codes.size),
+                decision=self._plan.settings.decision,
+                flags=self._plan.flags,
+            )
+        place = self._place
+        self._node_class, self._node_has_evidence = found.predicted, found.has_evidence
+        self.transduction_ = self.classes_[found.predicted[place]]
+        self.label_distributions_ = found.distribution[place]
+        self.label_confidence_ = found.confidence[place]
+        self.p_wrong_ = found.p_wrong[place]
+        self.is_label_issue_ = found.is_issue[place]
+        self.status_ = self._status(given.codes, codes[place], trust[place], found.has_evidence[place])
+        self._given_code = given.codes
         chosen = [(found.choice.tradeoff, found.choice.strength) for found in self._separations]
         if self.classes_.size == 2:
             self.tradeoff_, self.prior_strength_ = chosen[0]
@@ -390,79 +374,19 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.tradeoff_, self.prior_strength_ = np.array(chosen).T
             self.noise_rates_ = np.array([found.rates.positive for found in self._separations])
 
-    def _distribution(self, probability_of: Callable[[Separation], Floats]) -> Floats:
-        """Return one probability per row and class, each row with sum 1."""
-        columns = [probability_of(found) for found in self._separations]
-        if len(columns) == 1:
-            return np.column_stack([1.0 - columns[0], columns[0]])
-        together = np.column_stack(columns)
-        total = together.sum(axis=1, keepdims=True)
-        even = np.full_like(together, 1.0 / len(columns))
-        return np.asarray(np.divide(together, total, out=even, where=total > 0))
-
-    def _decide(self, distribution: Floats, side_of: Callable[[Separation], Mask]) -> Ints:
-        """Return the class number of each row: the most probable one, or the one whose side it is on."""
-        if self._plan.settings.decision == "cut":
-            if self.classes_.size == 2:
-                return side_of(self._separations[0]).astype(np.int64)
-            claims = np.column_stack([side_of(found) for found in self._separations])
-            claims |= ~claims.any(axis=1, keepdims=True)
-            distribution = np.where(claims, distribution, -1.0)
-        return np.asarray(distribution.argmax(axis=1))
-
-    def _has_evidence(self, codes: Ints) -> Mask:
-        """Return False for unlabeled rows that no label reaches, or that are pulled both ways equally."""
-        graph = self.graph_
-        has_label = np.zeros(graph.n_components, dtype=bool)
-        has_label[graph.component[codes != UNLABELED]] = True
-        is_reached = has_label[graph.component]
-        is_tied = np.all([np.abs(found.score) <= TIED for found in self._separations], axis=0)
-        has_evidence = (codes != UNLABELED) | (is_reached & ~is_tied)
-        n_without = int((~has_evidence).sum())
-        if n_without:
-            warnings.warn(
-                f"no label reaches {n_without} of the {int((codes == UNLABELED).sum())} unlabeled rows, or "
-                "their evidence is tied; their status_ is 'no evidence' and all classes are equally "
-                "probable. Label some rows like them, or raise n_neighbors or bandwidth.",
-                UserWarning,
-                stacklevel=4,
-            )
-        return np.asarray(has_evidence)
-
-    def _guess(self, codes: Ints) -> Ints:
-        """Return the class for rows without evidence: what the forest says, or the most frequent class."""
-        if self.forest_ is not None:
-            return np.asarray(self.forest_.probability.argmax(axis=1))
-        return np.full(codes.size, np.bincount(codes[codes != UNLABELED]).argmax())
+    def _guess(self, opinion: Floats | None, n_rows: int) -> Ints:
+        """Return the class of rows without evidence: the forest's, or without a forest the most frequent."""
+        if opinion is not None:
+            return np.asarray(opinion.argmax(axis=1))
+        return np.full(n_rows, np.bincount(self._node_code[self._node_code != UNLABELED]).argmax())
 
     def _status(self, given: Ints, used: Ints, trust: Floats, has_evidence: Mask) -> NDArray[np.str_]:
-        status = np.where(used == UNLABELED, "unlabeled", "labeled").astype("<U11")
-        status[(used != UNLABELED) & np.isinf(trust)] = "reviewed"
-        if self._holds_labels:
-            status[used != UNLABELED] = "labeled"
-        status[(used == UNLABELED) & (given != UNLABELED)] = "ignored"
-        status[~has_evidence] = "no evidence"
-        return status
-
-    def _warn_if_degenerate(self) -> None:
-        """Warn if nearly all unlabeled rows fell to one side although both classes have trusted labels."""
-        for found in self._separations:
-            unlabeled = found.is_positive_side[found.sign == 0]
-            trusted = found.sign[np.nan_to_num(found.confidence) > 0.5]
-            if unlabeled.size < DEGENERATE_ROWS or trusted.size < DEGENERATE_ROWS:
-                continue
-            expected = min(np.mean(trusted > 0), np.mean(trusted < 0))
-            smaller = min(unlabeled.mean(), 1 - unlabeled.mean())
-            if smaller < DEGENERATE_SHARE * expected:
-                warnings.warn(
-                    f"degenerate cut: {1 - smaller:.1%} of the {unlabeled.size} unlabeled rows are on one "
-                    f"side, although {expected:.0%} of the trusted labels are on the other. Labels weigh too "
-                    "little against the graph: raise confidence_strength, use fewer n_neighbors or a smaller "
-                    "bandwidth, or take preset='default'.",
-                    UserWarning,
-                    stacklevel=4,
-                )
-                return
+        """Return what is known about each label, in a word."""
+        is_reviewed = np.isinf(trust) & (not self._holds_labels)
+        labeled = np.where(is_reviewed, "reviewed", "labeled")
+        unlabeled = np.where(given != UNLABELED, "ignored", "unlabeled")
+        status = np.where(used != UNLABELED, labeled, unlabeled)
+        return np.asarray(np.where(has_evidence, status, "no evidence"))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for new rows, without solving a cut.
@@ -503,21 +427,16 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
         )
         weight = kernel_weights(near.distance, plan.kernel, plan.bandwidth, X.shape[1])
-        reach = weight * self._has_evidence_at[near.index]
+        reach = weight * self._node_has_evidence[near.index]
         total = reach.sum(axis=1)
-        column = iter([1] if self.classes_.size == 2 else range(self.classes_.size))
-
-        def probability_of(found: Separation) -> Floats:
+        positive = []
+        for c, found in zip(self._cut_classes, self._separations, strict=True):
             side = np.where(found.is_positive_side[near.index], 1.0, -1.0)
             vote = np.divide((reach * side).sum(axis=1), total, out=np.zeros(len(X)), where=total > 0)
-            return found.probability_of(vote, None if opinion is None else opinion[:, next(column)])
-
-        distribution = self._distribution(probability_of)
+            positive.append(found.probability_of(vote, None if opinion is None else opinion[:, c]))
+        distribution = class_distribution(positive)
         distribution[total == 0] = 1.0 / self.classes_.size
-        if opinion is not None:
-            return distribution, opinion.argmax(axis=1)
-        frequent = np.bincount(self._node_code[self._node_code != UNLABELED]).argmax()
-        return distribution, np.full(len(X), frequent)
+        return distribution, self._guess(opinion, len(X))
 
     @property
     def label_issues_(self) -> pd.DataFrame:
