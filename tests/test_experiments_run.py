@@ -89,6 +89,10 @@ def test_only_keeps_runs_that_match_one_of_each_kind(small, tmp_path):
     assert len(run.plan(small, tmp_path, ["boosting", "extra_trees"])) == 16
 
 
+def test_seeds_can_be_cut_short(small, tmp_path):
+    assert {r.seed for r in run.plan(small, tmp_path, seeds=1)} == {0}
+
+
 def test_finished_runs_are_not_done_again(small, tmp_path):
     assert run.run_study(small, tmp_path, only=["extra_trees"]) == 8
     assert run.run_study(small, tmp_path, only=["extra_trees"]) == 0

@@ -1,4 +1,4 @@
-"""``labelcut experiment list | run | table | figures``."""
+"""``labelcut experiment list | run | table | figures | report``."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ def list_(results: Path) -> None:
 @experiment.command("run")
 @click.argument("study")
 @click.option("--only", multiple=True, help="A method, a data set or a noise level (20); may be repeated.")
+@click.option("--seeds", type=int, help="Only seeds below this number.")
 @click.option("--jobs", default=None, type=int, help="Runs at a time; 1, or all workers of a cluster.")
 @click.option("--retry", is_flag=True, help="Do failed runs again.")
 @click.option("--backend", type=click.Choice(BACKENDS), help="Run on a cluster.")
@@ -50,6 +51,7 @@ def list_(results: Path) -> None:
 def run_(
     study: str,
     only: tuple[str, ...],
+    seeds: int | None,
     jobs: int | None,
     retry: bool,
     backend: str | None,
@@ -79,6 +81,7 @@ def run_(
             results,
             only=only,
             jobs=jobs,
+            seeds=seeds,
             retry=retry,
             backend=backend,
             address=address,
@@ -89,6 +92,66 @@ def run_(
     except KeyboardInterrupt:
         raise click.ClickException("stopped; finished runs are kept. The same command goes on.") from None
     click.echo(f"{done} runs done; nothing is missing." if done else "Nothing to do: every run has its line.")
+
+
+@experiment.command("table")
+@click.option("--format", "kind", type=click.Choice(["markdown", "latex", "csv"]), default="markdown")
+@click.option("--study", "only", multiple=True, help="Only this study's tables; may be repeated.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write one file per table here."
+)
+@_results
+def table_(kind: str, only: tuple[str, ...], out: Path | None, results: Path) -> None:
+    """Print every table of the paper from the result lines, or write them to files."""
+    from labelcut.experiments import report
+    from labelcut.experiments.tables import FORMATS
+
+    ending, render = FORMATS[kind]
+    found = report.all_tables(report.read_all(results))
+    chosen = {study: tables for study, tables in found.items() if not only or study in only}
+    if not chosen:
+        raise click.UsageError(
+            f"no finished runs in {results}/; do some with `labelcut experiment run STUDY`."
+        )
+    for study, tables in chosen.items():
+        for table in tables:
+            if out is None:
+                click.echo(render(table))
+            else:
+                (out / study).mkdir(parents=True, exist_ok=True)
+                (out / study / f"{table.name}.{ending}").write_text(render(table), encoding="utf-8")
+    if out is not None:
+        click.echo(f"{sum(map(len, chosen.values()))} tables in {out}/")
+
+
+@experiment.command("figures")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("figures"), show_default=True
+)
+@_results
+def figures_(out: Path, results: Path) -> None:
+    """Draw every figure of the paper from the result lines, as SVG and PNG."""
+    from labelcut.experiments import figures, report
+
+    drawn = figures.all_figures(report.read_all(results))
+    if not drawn:
+        raise click.UsageError(
+            f"no finished runs in {results}/; do some with `labelcut experiment run STUDY`."
+        )
+    for name, figure in drawn.items():
+        figures.save(figure, out, name)
+    click.echo(f"{len(drawn)} figures in {out}/")
+
+
+@experiment.command("report")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("docs/results.md"))
+@_results
+def report_(out: Path, results: Path) -> None:
+    """Write the page of results with all tables and figures."""
+    from labelcut.experiments import report
+
+    for path in report.write_report(results, out):
+        click.echo(path)
 
 
 def _clock(seconds: float) -> str:

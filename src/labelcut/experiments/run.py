@@ -234,7 +234,14 @@ def records_of(study: Study, results: Path) -> list[Record]:
     return [found[run.key] for run in study.runs if run.key in found]
 
 
-def plan(study: Study, results: Path, only: Iterable[str] = (), *, retry: bool = False) -> list[Run]:
+def plan(
+    study: Study,
+    results: Path,
+    only: Iterable[str] = (),
+    *,
+    seeds: int | None = None,
+    retry: bool = False,
+) -> list[Run]:
     """List the study's runs that have no line yet.
 
     Parameters
@@ -245,11 +252,14 @@ def plan(study: Study, results: Path, only: Iterable[str] = (), *, retry: bool =
         The folder of result lines.
     only : iterable of str
         Names of methods, data sets or noise levels ("20"): a run must match one of each kind named.
+    seeds : int, optional
+        Leave out seeds from this one on.
     retry : bool, default=False
         Count failed runs as not done.
     """
     done = {key_of(record) for record in records_of(study, results) if not (retry and "error" in record)}
-    return [run for run in _selected(study, list(only)) if run.key not in done]
+    chosen = [run for run in _selected(study, list(only)) if seeds is None or run.seed < seeds]
+    return [run for run in chosen if run.key not in done]
 
 
 def _selected(study: Study, only: list[str]) -> list[Run]:
@@ -284,13 +294,14 @@ def run_study(
     *,
     only: Iterable[str] = (),
     jobs: int = 1,
+    seeds: int | None = None,
     retry: bool = False,
     backend: str | None = None,
     address: str | None = None,
     on_done: Callable[[Record, int, int], None] | None = None,
 ) -> int:
     """Do the missing runs, write each line as it comes, and return how many were done."""
-    todo = plan(study, results, only, retry=retry)
+    todo = plan(study, results, only, seeds=seeds, retry=retry)
     done = 0
     for record in _answers(todo, jobs, backend, address):
         append_line(results / study.name / f"{record['method']}.jsonl", record)

@@ -1,0 +1,258 @@
+"""Tables, figures and the page, from made-up result lines with known answers."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from labelcut.experiments import figures, report, run, tables
+from labelcut.experiments.command import experiment
+from labelcut.experiments.data import REAL, synthetic_grid
+from labelcut.experiments.tables import Lines, Table
+
+
+def line(method, data="vote", noise=0.2, seed=0, test_share=0.3, settings=None, **scores):
+    values = {
+        "accuracy": 0.9,
+        "balanced_accuracy": 0.9,
+        "noise_f1": 0.8,
+        "average_precision": 0.85,
+        "log_loss": 0.3,
+    }
+    return {
+        "method": method,
+        "data": data,
+        "noise": [noise, noise] if isinstance(noise, float) else noise,
+        "test_share": test_share,
+        "seed": seed,
+        "settings": settings or {},
+        "scores": values | scores,
+        "seconds": {"total": 2.0},
+        "histograms": {
+            "reliability": [[10, 0, 10], [1.0, 0, 9.0], [1, 0, 9]],
+            "confidence": [[0, 8], [3, 1], [0, 9], [2, 0]],
+        },
+    }
+
+
+def test_the_printed_numbers_are_complete_and_corrected():
+    facts = tables.printed()
+    for score in ("accuracy", "balanced_accuracy", "noise_f1"):
+        for noise in ("20", "30"):
+            cells = facts["real"][score][noise]["cells"]
+            assert list(cells) == list(REAL)
+            assert all(set(row) == {"paper", "dividemix", "cl", "coteaching"} for row in cells.values())
+            for method, gap in facts["real"][score][noise]["summary"]["all"]["gap"].items():
+                best = [max(mean for mean, _ in row.values()) for row in cells.values()]
+                own = [row[method][0] for row in cells.values()]
+                recomputed = np.mean([100 * (o / b - 1) for o, b in zip(own, best, strict=True)])
+                assert gap == pytest.approx(recomputed, abs=0.011)
+    assert len(facts["corrections"]) == 7
+
+
+def test_a_cell_has_mean_deviation_the_best_in_bold_and_the_printed_value():
+    records = [line("paper", seed=s, accuracy=a) for s, a in enumerate((0.94, 0.96))]
+    records += [line("cl", seed=s, accuracy=a) for s, a in enumerate((0.80, 0.80))]
+    table = tables.score_table(Lines(records), "accuracy", "20")
+    assert table.head == ("Data", "CHNC (paper)", "Confident Learning")
+    # Printed: 95.73 (0.61) and 89.92 (1.31); the second is 9.9 away, more than two brackets.
+    assert table.rows[0] == ("Vote", "**95.0** (1.4) [95.7]", "80.0 (0.0) [89.9]!")
+    gap = dict(zip(table.head, table.rows[1], strict=True))
+    assert gap["CHNC (paper)"] == "0.00"
+    assert float(gap["Confident Learning"]) == pytest.approx(100 * (0.80 / 0.95 - 1), abs=0.01)
+
+
+def test_other_test_shares_are_not_held_against_the_printed_tables():
+    table = tables.score_table(Lines([line("paper", test_share=0.2)], 0.2), "accuracy", "20")
+    assert "[" not in table.rows[0][1]
+
+
+def test_p_values_are_one_sided():
+    rng = np.random.default_rng(0)
+    base = rng.normal(90, 1, 30)
+    better, worse = base + 1 + 0.1 * rng.normal(size=30), base - 1 + 0.1 * rng.normal(size=30)
+    assert max(tables.p_values(np.column_stack([better, base]))) < 1e-4
+    assert min(tables.p_values(np.column_stack([worse, base]))) > 0.99
+    assert tables.p_values(np.ones((30, 2))) == (None, None)
+
+
+def test_a_cell_is_reproduced_above_or_within_twice_the_combined_error():
+    # Vote at 20 %: printed 95.73 with bracket 0.61 over five runs.
+    ours = (0.94, 0.96) * 5
+    allowed = 2 * np.hypot(0.61 / np.sqrt(5), 100 * np.std(ours, ddof=1) / np.sqrt(10))
+    cell = tables.reproductions(Lines([line("paper", seed=s, accuracy=a) for s, a in enumerate(ours)]))[0]
+    assert cell.allowed == pytest.approx(allowed)
+    assert cell.is_reproduced  # 95.0 is 0.73 below, 0.86 is allowed
+    low = tables.reproductions(Lines([line("paper", seed=s, accuracy=a - 0.01) for s, a in enumerate(ours)]))
+    assert not low[0].is_reproduced
+    high = tables.reproductions(Lines([line("paper", seed=s, accuracy=0.99) for s in range(2)]))
+    assert high[0].is_reproduced
+
+
+def test_overall_gaps_are_taken_on_seeds_that_all_methods_share():
+    records = [line("paper", seed=0, accuracy=0.90), line("default", seed=0, accuracy=0.92)]
+    records += [line("forest", seed=0, accuracy=0.91), line("paper", seed=1, accuracy=0.10)]
+    table = tables.overall_table(Lines(records))
+    assert table.rows[0] == ("Accuracy: mean", "90.0", "**92.0**", "91.0")
+    assert table.rows[1] == ("- average gap from the best", "2.00", "**0.00**", "1.00")
+    small_is_good = next(row for row in table.rows if row[0].startswith("Log-loss"))
+    assert small_is_good[1:] == ("**0.300**", "**0.300**", "**0.300**")
+
+
+def test_losses_name_the_winner_and_the_distance():
+    records = [line("default", accuracy=0.90), line("forest", accuracy=0.93), line("cl", accuracy=0.91)]
+    assert tables.losses(Lines(records), "accuracy").rows == (
+        ("Vote", "20", "90.0", "Random forest", "93.0", "3.0", "2 of 2"),
+    )
+
+
+def test_synthetic_improvement_and_wins_beside_the_printed_ones():
+    names = [config.name for config in synthetic_grid(1)[:4]]
+    records = [line("paper", name, accuracy=0.9) for name in names]
+    records += [line("cl", name, accuracy=a) for name, a in zip(names, (0.6, 0.9, 0.9, 1.0), strict=True)]
+    row = tables.synthetic_table(records).rows[0]
+    mean = np.mean([50, 0, 0, -10])
+    assert row[:7] == (
+        "20",
+        "CHNC (paper)",
+        "Confident Learning",
+        "4",
+        f"{mean:+.2f} [5.23]",
+        "25.0 [87.96]",
+        "50.0",
+    )
+
+
+def test_the_ablation_shows_paired_differences():
+    change = {"share_forest": True, "kernel": "literal"}
+    records = [line("paper", seed=s, settings={"share_forest": True}, accuracy=0.9) for s in (0, 1)]
+    records += [line("paper", seed=s, settings=change, accuracy=a) for s, a in ((0, 0.8), (1, 0.9))]
+    rows = tables.ablation_table(records).rows
+    assert rows[0][:4] == ("CHNC (paper)", "as it is", "2", "90.00")
+    assert rows[1][:4] == ("CHNC (paper)", "kernel=literal", "2", "85.00 (-5.00 +- 5.00)")
+
+
+def test_variants_and_failures_stay_out_of_the_main_tables():
+    failed = line("cl") | {"error": "ValueError in x.py:1: no"}
+    del failed["scores"]
+    records = [line("paper", settings={"kernel": "literal"}), failed]
+    assert Lines(records).methods() == []
+    assert tables.failure_table(records).rows[0] == ("Confident Learning", "Vote", "20", "0", failed["error"])
+
+
+def test_times_stand_beside_the_printed_ones():
+    table = tables.time_table(Lines([line("paper"), line("forest")]), "20")
+    assert table.rows[0] == ("Vote", "2.00 [1.63]", "2.00")
+
+
+def test_the_three_formats_hold_the_same_cells():
+    table = Table("A 50 % title", ("x_1", "y"), (("a|b", "**1.0**"), ("c & d", "2")), ("note",))
+    assert r"| a\|b | **1.0** |" in table.markdown()
+    assert r"c \& d & 2 \\" in table.latex()
+    assert r"a|b & \textbf{1.0} \\" in table.latex()
+    assert r"\caption{A 50 \% title}" in table.latex()
+    assert list(csv.reader(io.StringIO(table.csv()))) == [["x_1", "y"], ["a|b", "1.0"], ["c & d", "2"]]
+
+
+# Figures
+
+
+def test_the_critical_difference_is_nemenyis():
+    # Demsar (2006): four classifiers on 14 data sets, q = 2.569, CD = 1.25.
+    assert figures.critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
+
+
+def test_cliques_are_the_longest_spans_within_the_difference():
+    spans = figures.cliques(np.array([1.0, 1.5, 2.4, 4.0]), 1.0)
+    assert spans == [(1.0, 1.5), (1.5, 2.4)]
+
+
+def test_ranks_share_ties():
+    records = [line(m, accuracy=a) for m, a in (("paper", 0.9), ("default", 0.9), ("forest", 0.8))]
+    ranks, n_cells = figures.mean_ranks(Lines(records), "accuracy", ["paper", "default", "forest"], ["20"])
+    assert ranks.tolist() == [1.5, 1.5, 3.0]
+    assert n_cells == 1
+
+
+@pytest.fixture
+def some_results(tmp_path):
+    """A results folder with lines of every kind."""
+    results = tmp_path / "results"
+    rng = np.random.default_rng(0)
+
+    def keep(study, record):
+        run.append_line(results / study / f"{record['method']}.jsonl", record)
+
+    for method in ("paper", "default", "forest", "cl"):
+        for data in ("vote", "obesity", "letter"):
+            for noise in (0.2, 0.3):
+                for seed in range(3):
+                    accuracy = float(rng.uniform(0.8, 0.99))
+                    keep("accuracy", line(method, data, noise, seed, accuracy=accuracy))
+        keep("noise", line(method, "vote", 0.1))
+        keep("time", line(method))
+        for config in synthetic_grid(1)[:3]:
+            keep("synthetic", line(method, config.name, accuracy=float(rng.uniform(0.8, 0.99))))
+    keep("ablation", line("paper", settings={"share_forest": True}))
+    keep("ablation", line("paper", settings={"share_forest": True, "kernel": "literal"}))
+    failed = line("dividemix") | {"error": "ValueError in x.py:1: no"}
+    del failed["scores"]
+    keep("real", failed)
+    return results
+
+
+def test_the_page_has_every_part_and_says_what_is_open(some_results, tmp_path):
+    answer = CliRunner().invoke(
+        experiment, ["report", "--results", str(some_results), "--out", str(tmp_path / "docs" / "results.md")]
+    )
+    assert answer.exit_code == 0, answer.output
+    page = (tmp_path / "docs" / "results.md").read_text()
+    assert "**accuracy** is unfinished: 72 of 1800 runs" in page
+    assert "of 6 finished accuracy cells" in page
+    for part in ("Synthetic sets", "What each choice is worth", "Failed runs", "Misprints in the paper"):
+        assert f"## {part}" in page
+    assert "| DivideMix | Vote | 20 | 0 | ValueError in x.py:1: no |" in page
+    for name in ("confidence-vote", "improvement-cl-20", "ranks-accuracy", "reliability", "noise"):
+        assert f"figures/{name}.svg" in page
+        assert (tmp_path / "docs" / "figures" / f"{name}.svg").stat().st_size > 1000
+
+
+def test_the_same_lines_give_the_same_bytes(some_results, tmp_path):
+    pages = []
+    for where in ("a", "b"):
+        report.write_report(some_results, tmp_path / where / "results.md")
+        pages.append({p.name: p.read_bytes() for p in sorted((tmp_path / where).rglob("*.*"))})
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize(("kind", "ending"), [("markdown", "md"), ("latex", "tex"), ("csv", "csv")])
+def test_tables_are_written_in_three_formats(some_results, tmp_path, kind, ending):
+    call = ["table", "--results", str(some_results), "--format", kind, "--out", str(tmp_path / "t")]
+    answer = CliRunner().invoke(experiment, call)
+    assert answer.exit_code == 0, answer.output
+    assert (tmp_path / "t" / "accuracy" / f"accuracy-20-30.{ending}").read_text()
+    assert (tmp_path / "t" / "synthetic" / f"synthetic.{ending}").read_text()
+
+
+def test_figures_are_written_as_svg_and_png(some_results, tmp_path):
+    answer = CliRunner().invoke(
+        experiment, ["figures", "--results", str(some_results), "--out", str(tmp_path / "f")]
+    )
+    assert answer.exit_code == 0, answer.output
+    assert (tmp_path / "f" / "reliability.png").read_bytes()[:4] == b"\x89PNG"
+    assert b"<svg" in (tmp_path / "f" / "reliability.svg").read_bytes()
+
+
+@pytest.mark.parametrize("word", ["table", "figures"])
+def test_without_lines_there_is_one_line_of_advice(tmp_path, word):
+    answer = CliRunner().invoke(experiment, [word, "--results", str(tmp_path)])
+    assert answer.exit_code == 2
+    assert "no finished runs in" in answer.output
+    assert "labelcut experiment run STUDY" in answer.output
+
+
+def test_the_packaged_facts_are_plain_json():
+    json.dumps(tables.printed(), allow_nan=False)
