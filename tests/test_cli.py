@@ -1,0 +1,280 @@
+"""The command line, from a csv to a corrected csv."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from tables import AUDIT, N_WRONG, run, shop, write_shop
+
+import labelcut
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shop")
+    frame, right = write_shop(folder / "shop.csv")
+    assert run("audit", folder / "shop.csv", *AUDIT, "--out", folder / "out", "--quiet") == 0
+    return folder, frame, right
+
+
+def test_an_audit_writes_the_page_the_issues_the_table_and_the_summary(audited):
+    folder, frame, right = audited
+    out = folder / "out"
+    assert sorted(file.name for file in out.iterdir()) == [
+        *("issues.csv", "report.html", "summary.json", "table.csv"),
+    ]
+    issues = pd.read_csv(out / "issues.csv")
+    given = frame["churned"].to_numpy()
+    is_wrong = (given != right) & frame["churned"].notna().to_numpy()
+    rows = issues["row"].to_numpy() - 1
+    assert is_wrong[rows[:N_WRONG]].sum() >= N_WRONG - 1
+    assert issues["label_quality"].is_monotonic_increasing
+    assert issues["reason"].str.len().min() > 10
+    assert issues["id"].tolist() == frame["customer"].to_numpy()[rows].tolist()
+    original, table = (
+        (folder / "shop.csv").read_text().splitlines(),
+        (out / "table.csv").read_text().splitlines(),
+    )
+    assert all(new.startswith(old + ",") for old, new in zip(original, table, strict=True))
+    assert original[0] + ",labelcut_is_label_issue,labelcut_predicted_label" in table[0]
+
+
+def test_the_summary_has_the_documented_keys(audited):
+    folder, frame, _ = audited
+    summary = json.loads((folder / "out" / "summary.json").read_text())
+    assert list(summary) == [
+        *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate", "by_class"),
+        *("budget", "groups", "columns", "conflicts", "model"),
+    ]
+    assert summary["counts"]["labeled"] == int(frame["churned"].notna().sum())
+    assert summary["counts"]["suspects"] == len(pd.read_csv(folder / "out" / "issues.csv"))
+    assert 0 < summary["estimate"]["share"] < 0.3
+    kinds = {column["name"]: column["kind"] for column in summary["columns"]}
+    assert kinds["since"] == "date"
+    assert kinds["plan"] == "category"
+    assert {group["name"] for group in summary["groups"]} == {"ann", "bob"}
+
+
+def test_the_same_input_gives_the_same_bytes(audited, tmp_path):
+    folder, _, _ = audited
+    assert run("audit", folder / "shop.csv", *AUDIT[:-1], 2, "--out", tmp_path / "again", "--quiet") == 0
+    for file in (folder / "out").iterdir():
+        assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name
+
+
+def decisions_for(folder, right, n):
+    """Decide the first n suspects from the truth."""
+    issues = pd.read_csv(folder / "out" / "issues.csv", dtype=str).head(n)
+    lines = ["key,id,row,given_label,decision,label,label_column,id_column"]
+    for issue in issues.to_dict("records"):
+        truth = right[int(issue["row"]) - 1]
+        verdict = "keep" if truth == issue["given_label"] else "flip"
+        lines.append(
+            f"{issue['key']},{issue['id']},{issue['row']},{issue['given_label']},{verdict},{truth},churned,customer"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def test_decisions_flow_into_the_next_audit_and_into_the_table(audited, tmp_path, capsys):
+    folder, frame, right = audited
+    decisions = tmp_path / "decisions.csv"
+    decisions.write_text(decisions_for(folder, right, 5))
+    again = (
+        "audit",
+        folder / "shop.csv",
+        *AUDIT,
+        "--decisions",
+        decisions,
+        "--out",
+        tmp_path / "second",
+        "--json",
+    )
+    assert run(*again) == 0
+    second = json.loads(capsys.readouterr().out)
+    first = json.loads((folder / "out" / "summary.json").read_text())
+    assert second["counts"]["reviewed"] == 5
+    before = set(pd.read_csv(folder / "out" / "issues.csv")["id"].head(5))
+    after = set(pd.read_csv(tmp_path / "second" / "issues.csv")["id"])
+    assert not before & after
+    assert second["counts"]["suspects"] < first["counts"]["suspects"]
+
+    assert run("apply", folder / "shop.csv", decisions, "--out", tmp_path / "cleaned.csv", "--json") == 0
+    done = json.loads(capsys.readouterr().out)
+    old, new = (
+        (folder / "shop.csv").read_text().splitlines(),
+        (tmp_path / "cleaned.csv").read_text().splitlines(),
+    )
+    changed = [i for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
+    assert len(changed) == done["changed"] > 0
+    for i in changed:
+        assert new[i] == re.sub("(yes|no)$", right[i - 1], old[i])
+
+
+def test_apply_finds_the_rows_by_content_in_a_table_of_another_order(audited, tmp_path, capsys):
+    folder, frame, right = audited
+    shuffled = frame.drop(columns="customer").sample(frac=1, random_state=1)
+    shuffled.to_csv(tmp_path / "moved.csv", index=False)
+    frame.drop(columns="customer").to_csv(tmp_path / "plain.csv", index=False)
+    args = (
+        "--label",
+        "churned",
+        "--group",
+        "clerk",
+        "--ignore",
+        "since",
+        "--out",
+        tmp_path / "out",
+        "--quiet",
+    )
+    assert run("audit", tmp_path / "plain.csv", *args) == 0
+    issue = pd.read_csv(tmp_path / "out" / "issues.csv", dtype=str).iloc[0]
+    line = f"{issue['key']},,{issue['row']},{issue['given_label']},flip,{issue['predicted_label']},churned,"
+    (tmp_path / "d.csv").write_text(f"key,id,row,given_label,decision,label,label_column,id_column\n{line}\n")
+    assert run("apply", tmp_path / "moved.csv", tmp_path / "d.csv", "--out", tmp_path / "c.csv") == 0
+    assert "1 labels changed" in capsys.readouterr().out
+    cleaned = pd.read_csv(tmp_path / "c.csv", keep_default_na=False)["churned"].to_numpy()
+    place = shuffled.index.get_loc(int(issue["row"]) - 1)
+    differs = np.flatnonzero(cleaned != shuffled["churned"].fillna("").to_numpy())
+    assert differs.tolist() == [place]
+
+
+def test_other_formats_go_the_whole_way(tmp_path):
+    frame, _ = shop(n_rows=80, n_wrong=4)
+    frame["since"] = frame["since"].astype(str)
+    writers = {
+        "parquet": frame.to_parquet,
+        "jsonl": lambda path: frame.to_json(path, orient="records", lines=True),
+        "csv.gz": lambda path: frame.to_csv(path, index=False),
+    }
+    keys = []
+    for ending, write in writers.items():
+        file, out = tmp_path / f"t.{ending}", tmp_path / ending
+        write(file)
+        assert run("audit", file, *AUDIT, "--out", out, "--quiet") == 0
+        assert (out / f"table.{ending}").exists()
+        keys.append(pd.read_csv(out / "issues.csv")["id"].tolist())
+    assert all(found == keys[0] for found in keys)
+
+
+def test_a_table_comes_in_by_standard_input(tmp_path, monkeypatch, capsys):
+    frame, _ = shop(n_rows=60, n_wrong=3)
+    text = frame.to_csv(index=False, sep=";").encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert run("audit", "-", *AUDIT, "--out", tmp_path, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["source"]["name"] == "standard input"
+
+
+def test_the_summary_on_the_screen_names_the_worst_and_the_page(audited, tmp_path, capsys):
+    folder, _, _ = audited
+    assert run("audit", folder / "shop.csv", *AUDIT, "--out", tmp_path, "--max-rows", 120) == 0
+    shown = capsys.readouterr().out
+    assert "labels look wrong" in shown
+    assert "wrong labels expected" in shown
+    assert "labeled rows near it are" in shown
+    assert f"report: {tmp_path / 'report.html'}" in shown
+    assert "120 rows" in shown
+
+
+def test_label_studio_gets_tasks_with_scores(audited, tmp_path):
+    folder, _, _ = audited
+    assert (
+        run("audit", folder / "shop.csv", *AUDIT, "--out", tmp_path, "--format", "label-studio", "--quiet")
+        == 0
+    )
+    tasks = json.loads((tmp_path / "tasks.json").read_text())
+    issues = pd.read_csv(tmp_path / "issues.csv")
+    assert [task["data"]["customer"] for task in tasks] == issues["id"].tolist()
+    prediction = tasks[0]["predictions"][0]
+    assert prediction["score"] == issues["p_wrong"][0]
+    assert prediction["result"][0]["value"]["choices"] == [issues["predicted_label"][0]]
+
+
+def test_a_data_frame_is_audited_in_python(tmp_path):
+    frame, _ = shop()
+    audit = labelcut.audit(frame, label="churned", id="customer", group="clerk")
+    assert {"row", "id", "given_label", "predicted_label", "label_quality", "reason"} <= set(audit.issues)
+    assert audit.summary["counts"]["suspects"] == len(audit.issues)
+    assert "suspects among 150 labels" in repr(audit)
+    assert audit._repr_html_().startswith("<iframe srcdoc=")
+    assert "&lt;script&gt;" in audit._repr_html_()
+    saved = audit.save(tmp_path / "out")
+    assert pd.read_csv(tmp_path / "out" / "table.csv")["labelcut_is_label_issue"].sum() == len(audit.issues)
+    assert (tmp_path / "out" / "report.html") in saved
+
+
+def test_three_classes_are_audited(tmp_path):
+    rng = np.random.default_rng(0)
+    kind = np.arange(150) % 3
+    frame = pd.DataFrame(rng.normal(kind[:, None] * 4, 1, (150, 3)), columns=["a", "b", "c"])
+    right = np.array(["low", "mid", "high"], dtype=object)[kind]
+    given = right.copy()
+    given[[0, 1, 2]] = ["high", "low", "mid"]
+    frame["y"] = given
+    audit = labelcut.audit(frame, label="y")
+    worst = audit.issues.head(3)
+    assert set(worst.index) == {0, 1, 2}
+    assert worst["predicted_label"].tolist() == right[worst.index].tolist()
+
+
+WRONG = [
+    (["audit"], 2, "missing argument 'TABLE'"),
+    (["audit", "shop.csv"], 2, "missing option '--label'"),
+    (["audit", "shop.csv", "--label", "chrun"], 2, "no column 'chrun'; did you mean 'churned'?"),
+    (["audit", "gone.csv", "--label", "x"], 2, "gone.csv: cannot be read (no such file or directory)"),
+    (["audit", ".", "--label", "x"], 2, ".: is a folder"),
+    (["audit", "shop.csv", "--label", "churned", "--kind", "plan"], 2, "not of the form COLUMN=KIND"),
+    (["audit", "shop.csv", "--label", "churned", "--positive", "maybe"], 2, "no row is labeled 'maybe'"),
+    (["audit", "shop.csv", "--label", "churned", "--preset", "best"], 2, "'best' is not one of"),
+    (["audit", "shop.csv", "--label", "churned", "--out", "shop.csv/x"], 2, "is a file"),
+    (["audit", "shop.csv", "--label", "visits"], 3, "looks like a number to predict"),
+    (["aduit", "shop.csv"], 2, "no command 'aduit'; did you mean 'audit'?"),
+    (["apply", "shop.csv", "gone.csv", "--out", "x.csv"], 2, "gone.csv: cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("args", "code", "message"), WRONG)
+def test_wrong_use_gives_one_line_and_a_code(tmp_path, monkeypatch, capsys, args, code, message):
+    monkeypatch.chdir(tmp_path)
+    write_shop(tmp_path / "shop.csv", n_rows=60, n_wrong=2)
+    assert run(*args) == code
+    shown = capsys.readouterr()
+    assert message in shown.err
+    assert shown.err.count("\n") == 1
+    assert shown.out == ""
+    assert [file.name for file in tmp_path.iterdir()] == ["shop.csv"]
+
+
+def test_apply_never_writes_over_the_table(tmp_path, capsys):
+    write_shop(tmp_path / "shop.csv", n_rows=40, n_wrong=1)
+    before = (tmp_path / "shop.csv").read_bytes()
+    (tmp_path / "d.csv").write_text("key,id,row,given_label,decision,label,label_column,id_column\n")
+    args = ("apply", tmp_path / "shop.csv", tmp_path / "d.csv", "--label", "churned")
+    assert run(*args, "--out", tmp_path / "shop.csv") == 2
+    assert "is the table itself" in capsys.readouterr().err
+    assert run(*args, "--out", tmp_path / "new.csv") == 0
+    assert (tmp_path / "new.csv").read_bytes() == before == (tmp_path / "shop.csv").read_bytes()
+
+
+def test_the_demo_finds_most_of_its_planted_errors(tmp_path, capsys):
+    assert run("demo", "--out", tmp_path / "demo", "--n-jobs", 1) == 0
+    shown = capsys.readouterr().out
+    found, first = map(int, re.search(r"(\d+) of the first (\d+) suspects are among them", shown).groups())
+    assert found >= 0.8 * first
+    left = int(re.search(r"with (\d+) wrong labels left of 40", shown)[1])
+    assert left == 40 - found
+    assert {"report.html", "cleaned.csv", "decisions.csv"} <= {
+        file.name for file in (tmp_path / "demo").iterdir()
+    }
+
+
+def test_help_is_quick_and_loads_nothing_heavy():
+    code = "import sys; from labelcut.cli import main; main(['--help']); "
+    code += "print([name for name in ('pandas', 'sklearn', 'skrub', 'torch') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip().endswith("[]"), done.stdout + done.stderr
+    assert "audit" in done.stdout
