@@ -135,8 +135,8 @@ def _has_evidence(separations: Sequence[Separation], graph: SimilarityGraph, is_
     if n_without:
         warnings.warn(
             f"no label reaches {n_without} of the {int((~is_labeled).sum())} unlabeled rows, or their "
-            "evidence is tied; their status_ is 'no evidence' and all classes are equally probable. Label some rows "
-            "like them, or raise n_neighbors or bandwidth.",
+            "evidence is tied; their status_ is 'no evidence' and all classes are equally probable. Label "
+            "some rows like them, or raise n_neighbors or bandwidth.",
             UserWarning,
             stacklevel=5,
         )
