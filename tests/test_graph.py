@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from labelcut import nearest
 from labelcut.graph import graph_from_distances, neighbors, similarity_graph
 
 
@@ -63,6 +64,45 @@ def test_a_row_is_left_out_by_its_number_and_not_its_equals():
     found = neighbors(X, 2)
     assert found.index.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
     assert found.distance.tolist() == [[0, 0], [0, 0], [0, 0], [4, 4]]
+
+
+@pytest.mark.parametrize("kind", ["normal", "integers", "repeated"])
+def test_approximate_neighbors_are_mostly_the_true_ones_and_say_how_many(kind):
+    rng = np.random.default_rng(0)
+    X = {
+        "normal": rng.normal(size=(6000, 6)),
+        "integers": rng.integers(0, 5, (8000, 7)).astype(float),
+        "repeated": np.repeat(rng.normal(size=(5000, 4)), 2, axis=0),
+    }[kind]
+    found = neighbors(X, 8, method="approximate")
+    true = neighbors(X, 8, method="exact")
+    recall = (true.index[:, :, None] == found.index[:, None, :]).any(axis=2).mean()
+    assert recall > 0.95
+    assert found.recall == pytest.approx(recall, abs=0.02)
+    assert (found.distance >= true.distance).all()
+    assert not (found.index == np.arange(len(X))[:, None]).any()
+    i, j = np.arange(0, len(X), 97), found.index[::97, -1]
+    assert found.distance[::97, -1].tolist() == np.sqrt(np.square(X[i] - X[j]).sum(axis=1)).tolist()
+
+
+def test_approximate_neighbors_do_not_depend_on_threads():
+    rng = np.random.default_rng(0)
+    X, queries = rng.normal(size=(6000, 5)), rng.normal(size=(500, 5))
+    for new in (None, queries):
+        one = neighbors(X, 5, new, method="approximate", n_jobs=1)
+        two = neighbors(X, 5, new, method="approximate", n_jobs=2)
+        assert one.index.tolist() == two.index.tolist()
+        assert one.distance.tolist() == two.distance.tolist()
+        assert one.recall == two.recall > 0.95
+
+
+def test_auto_searches_exactly_up_to_a_certain_amount_of_work(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(6000, 6))
+    assert neighbors(X, 5).recall == 1.0
+    monkeypatch.setattr(nearest, "EXACT_WORK", 6000 * 6000 * 20)
+    assert 0.95 < neighbors(X, 5).recall < 1.0
+    assert 0.95 < similarity_graph(X, n_neighbors=5).recall < 1.0
+    assert neighbors(X, 5, X[:10]).recall == 1.0
 
 
 @pytest.mark.parametrize("one_sided", ["half", "full"])

@@ -1,0 +1,468 @@
+"""The nearest rows of every row, or of new rows.
+
+Exact neighbors are found in two steps. A product of float32 matrices gives a certain lower bound for every
+distance, cheaply; the few rows that could be among the nearest are then measured in float64, one pair at a
+time. The answer is the one a full table of float64 distances would give: it does not depend on the BLAS
+library, on threads or on how the work is divided, and rows at equal distance are taken in the order of their
+numbers. Large tables are divided into cells, of which each query visits the nearest; distances are measured
+in the same way.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import ThreadpoolController
+
+from labelcut.features import row_bytes
+
+__all__ = ["Neighbors", "check_count", "neighbors"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+#: Queries handled at once, and the most bounds kept at once per thread (64 MB of float32).
+BLOCK_ROWS = 256
+BLOCK_BOUNDS = 1 << 24
+
+#: Rows of X whose bounds are reduced to their minimum before the smallest are looked for.
+GROUP = 64
+
+#: Columns with this last share of the variance are merged into one in the bounds; few more rows are measured.
+NEGLIGIBLE = 0.002
+
+#: Multiplications up to which "auto" searches exactly: about 20 seconds of one core.
+EXACT_WORK = 1e12
+
+#: Approximate search: share of the true neighbors it aims at, and the queries it is measured on.
+RECALL = 0.98
+SAMPLE = 1000
+
+#: Approximate search: rows per center and rounds to place it, rows for a first guess, queries at once.
+ROWS_PER_CENTER = 50
+ROUNDS = 8
+FIRST_ROWS = 4000
+CELL_QUERIES = 1 << 14
+
+#: Larger numbers have differences whose squares, added up, may overflow.
+LARGEST = 1e150
+
+#: Numbers of float64 gathered at once to measure pairs (32 MB).
+PAIR_NUMBERS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors:
+    """The nearest rows of each query, nearest first; rows at equal distance by row number.
+
+    Attributes
+    ----------
+    index : ndarray of int of shape (n_queries, n_neighbors)
+    distance : ndarray of shape (n_queries, n_neighbors)
+    recall : float
+        Share of the true nearest rows that were found; 1.0 when the search was exact.
+    """
+
+    index: Ints
+    distance: Floats
+    recall: float = 1.0
+
+
+def neighbors(
+    X: ArrayLike,
+    n_neighbors: int,
+    queries: ArrayLike | None = None,
+    *,
+    method: str = "auto",
+    n_jobs: int | None = None,
+) -> Neighbors:
+    """Find the nearest rows of X for every row of X, or for new rows.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    n_neighbors : int
+    queries : array-like of shape (n_queries, n_features), optional
+        New rows. Without them each row of X is asked for its neighbors among the others; it is left out
+        itself by its number, so an equal row elsewhere is a neighbor at distance 0.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        "approximate" divides the rows into cells and looks only into the cells nearest to each query, as many
+        as are needed to find 98 % of the true neighbors of sampled queries; ``recall`` is the share it found
+        for other sampled queries. "auto" is exact where that takes less than about 20 seconds of one core,
+        which is up to 150 000 rows of 20 columns or 100 000 of 80, and approximate above.
+    n_jobs : int or None
+        Threads, as in joblib. The result does not depend on it.
+
+    Returns
+    -------
+    Neighbors
+    """
+    rows = _check_matrix("X", X)
+    if method not in ("auto", "exact", "approximate"):
+        raise ValueError(f"method is {method!r}; choose 'auto', 'exact' or 'approximate'.")
+    if queries is not None:
+        new = _check_matrix("queries", queries)
+        if new.shape[1] != rows.shape[1]:
+            raise ValueError(
+                f"queries have {new.shape[1]} columns, but X has {rows.shape[1]}; pass the same columns."
+            )
+        check_count(n_neighbors, len(rows), "X has only {} rows")
+        return Neighbors(*_search(_Distinct.of(rows), new, n_neighbors, method, n_jobs))
+
+    check_count(n_neighbors, len(rows) - 1)
+    distinct = _Distinct.of(rows)
+    index, distance, recall = _search(distinct, distinct.rows, n_neighbors + 1, method, n_jobs)
+    return Neighbors(*_drop_self(index[distinct.number], distance[distinct.number]), recall)
+
+
+def _search(
+    distinct: _Distinct, queries: Floats, k: int, method: str, n_jobs: int | None
+) -> tuple[Ints, Floats, float]:
+    """Return row numbers and distances of the k nearest rows of each query, and the recall."""
+    n_distinct, n_features = distinct.rows.shape
+    # Looking at a bound takes as long as some 20 multiplications.
+    work = float(len(queries)) * n_distinct * (n_features + 20)
+    # A few thousand rows are searched exactly anyway; cells need some hundred rows each.
+    if method == "exact" or (method == "auto" and work <= EXACT_WORK) or n_distinct < FIRST_ROWS:
+        return *_nearest(distinct, queries, k, n_jobs), 1.0
+    return _nearest_by_cells(distinct, queries, k, n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """The different rows of a matrix, and which rows are equal to each of them.
+
+    Equal rows are at equal distance from everything, so they are looked for only once.
+    """
+
+    rows: Floats
+    number: Ints  # the distinct row each row is equal to
+    members: Ints  # all rows, those equal to distinct row 0 first, ascending
+    starts: Ints  # where the members of each distinct row begin; one more at the end
+
+    @classmethod
+    def of(cls, X: Floats) -> _Distinct:
+        _, first, number, counts = np.unique(
+            row_bytes(X), return_index=True, return_inverse=True, return_counts=True
+        )
+        return cls(X[first], number, np.argsort(number, kind="stable"), np.append(0, np.cumsum(counts)))
+
+
+class _LowerBounds:
+    """Certain lower bounds for the distances between queries and rows, by one float32 product.
+
+    Columns that vary little are replaced by one, the size of that part of the row, which can only bring rows
+    nearer together. For a query x and a row y the bound is then one of ``|y|**2 / 2 - x @ y``, which orders
+    the rows as the distance does. In float32 the sum of H + 2 products is off by at most ``(H + 5) * u * (|x|
+    * |y| + |y|**2 / 2)`` with u = 2**-24, in whatever order it is added up; twice that much is subtracted, by
+    two columns added to the product.
+    """
+
+    def __init__(self, rows: Floats, queries: Floats) -> None:
+        self.center = np.median(rows, axis=0)
+        largest = max(np.abs(rows - self.center).max(), np.abs(queries - self.center).max(initial=0.0))
+        # A power of two keeps all digits, and no product overflows; what underflows is covered by 1e-36.
+        self.unit = 2.0 ** -np.ceil(np.log2(largest)) if largest > 0.0 else 1.0
+        variance = np.square((rows - self.center) * self.unit).mean(axis=0)
+        falling = np.argsort(-variance, kind="stable")
+        missing = 1.0 - np.cumsum(variance[falling]) / max(variance.sum(), 1e-300)
+        n_kept = 1 + np.count_nonzero(missing > NEGLIGIBLE)
+        self.kept, self.rest = falling[:n_kept], falling[n_kept:]
+        y = self._shorten(rows)
+        share = 2.0 * (y.shape[1] + 8) * 2.0**-24
+        half = np.square(y).sum(axis=1) / 2.0
+        columns = [-y, (1.0 - share) * half - 1e-36, -share * np.sqrt(2.0 * half)]
+        self.table = np.column_stack(columns).astype(np.float32).T.copy()
+
+    def _shorten(self, rows: Floats) -> Floats:
+        """Return the columns that vary most, and the size of the rest as one column."""
+        centered = (rows - self.center) * self.unit
+        size_of_rest = np.sqrt(np.square(centered[:, self.rest]).sum(axis=1))
+        return np.column_stack([centered[:, self.kept], size_of_rest])
+
+    def factor(self, queries: Floats) -> tuple[NDArray[np.float32], Floats]:
+        """Return what to multiply the table with, one line per query, and the squared size of each query."""
+        x = self._shorten(queries)
+        square = np.square(x).sum(axis=1)
+        return np.column_stack([x, np.ones(len(x)), np.sqrt(square)]).astype(np.float32), square
+
+    def limit(self, squared_distance: Floats, square: Floats) -> NDArray[np.float32]:
+        """Return a number that no bound of a row within the given squared distance exceeds."""
+        scaled = squared_distance * self.unit**2
+        # 1e-9 covers the rounding of the float64 sums; the step up covers the rounding to float32.
+        exact = (scaled - square) / 2.0 + 1e-9 * (scaled + square)
+        return np.nextafter(exact.astype(np.float32), np.float32(np.inf))
+
+
+def _nearest(distinct: _Distinct, queries: Floats, k: int, n_jobs: int | None) -> tuple[Ints, Floats]:
+    """Return row numbers and distances of the k nearest rows of each query, itself included if it is one."""
+    bounds = _LowerBounds(distinct.rows, queries)
+    n_distinct = len(distinct.rows)
+    height = max(16, min(BLOCK_ROWS, BLOCK_BOUNDS // n_distinct))
+    starts = np.arange(0, len(queries), height)
+    index = np.empty((len(queries), k), dtype=np.intp)
+    distance = np.empty((len(queries), k))
+
+    def search(starts: Ints) -> None:
+        lower = np.empty((height, n_distinct), dtype=np.float32)
+        for start in starts:
+            block = slice(start, start + height)
+            index[block], distance[block] = _search_block(distinct, queries[block], k, bounds, lower)
+
+    _run_in_threads(search, starts, n_jobs)
+    return index, distance
+
+
+def _run_in_threads(search: Callable[[Ints], None], starts: Ints, n_jobs: int | None) -> None:
+    """Call ``search`` with a share of the starts in each thread."""
+    n_threads = effective_n_jobs(n_jobs)
+    # Threads take whole blocks; a product that starts threads of its own would only get in their way.
+    with _blas().limit(limits=1, user_api="blas"):
+        shares = [starts[i::n_threads] for i in range(n_threads)]
+        Parallel(n_jobs=n_threads, prefer="threads")(delayed(search)(share) for share in shares)
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """Return the handle on the loaded BLAS libraries; finding them takes longer than a small search."""
+    return ThreadpoolController()
+
+
+def _search_block(
+    distinct: _Distinct, queries: Floats, k: int, bounds: _LowerBounds, buffer: NDArray[np.float32]
+) -> tuple[Ints, Floats]:
+    """Return row numbers and distances of the k nearest rows for a few queries."""
+    factor, square = bounds.factor(queries)
+    lower = np.matmul(factor, bounds.table, out=buffer[: len(factor)])
+    # The k nearest are not farther than any k rows; so only rows with bounds up to that distance are in
+    # question.
+    some = _rows_with_small_bounds(lower, min(k, lower.shape[1]))
+    limit = bounds.limit(_farthest(distinct.rows, queries, some), square)
+    query, candidate = np.divmod(np.flatnonzero(lower <= limit[:, None]), lower.shape[1])
+    return _sort_out(distinct, queries, query, candidate, k)
+
+
+def _farthest(rows: Floats, queries: Floats, some: Ints) -> Floats:
+    """Return the largest squared distance of each query from some rows, given by number in one line each."""
+    query = np.repeat(np.arange(len(queries)), some.shape[1])
+    squared = _squared_distances(queries, query, rows, some.ravel())
+    return np.asarray(squared.reshape(some.shape).max(axis=1))
+
+
+def _rows_with_small_bounds(lower: NDArray[np.float32], k: int) -> Ints:
+    """Return k different columns per line, most of them among the k smallest."""
+    n_lines, n_columns = lower.shape
+    size = max(1, min(GROUP, n_columns // (8 * k)))
+    n_groups = n_columns // size
+    # Groups take every n_groups-th column, so that rows next to each other in the table fall into different
+    # ones.
+    grouped = lower[:, : n_groups * size].reshape(n_lines, size, n_groups)
+    group = np.argpartition(grouped.min(axis=1), k - 1, axis=1)[:, :k]
+    place = np.take_along_axis(grouped, group[:, None, :], axis=2).argmin(axis=1)
+    return np.asarray(place * n_groups + group)
+
+
+def _sort_out(
+    distinct: _Distinct, queries: Floats, query: Ints, candidate: Ints, k: int
+) -> tuple[Ints, Floats]:
+    """Return row numbers and distances of the k nearest among the candidates of each query."""
+    squared = _squared_distances(queries, query, distinct.rows, candidate)
+    # Of more than k equal rows only the first k can be wanted.
+    begin = distinct.starts[candidate]
+    counts = np.minimum(distinct.starts[candidate + 1] - begin, k)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    row = distinct.members[np.repeat(begin, counts) + within]
+    query, squared = np.repeat(query, counts), np.repeat(squared, counts)
+    order = np.lexsort((row, squared, query))
+    per_query = np.bincount(query, minlength=len(queries))
+    wanted = order[(np.cumsum(per_query) - per_query)[:, None] + np.arange(k)]
+    return row[wanted], np.sqrt(squared[wanted])
+
+
+def _nearest_by_cells(
+    distinct: _Distinct, queries: Floats, k: int, n_jobs: int | None
+) -> tuple[Ints, Floats, float]:
+    """Return row numbers and distances of nearly the k nearest rows of each query, and the recall.
+
+    Rows are divided into cells around centers, and each query looks only into the cells nearest to it: as
+    many as are needed to find `RECALL` of the true neighbors of some sampled queries, which are searched for
+    exactly.
+    """
+    bounds = _LowerBounds(distinct.rows, queries)
+    cells = _Cells.of(bounds, n_jobs)
+    sampled = np.random.default_rng(0).choice(len(queries), min(SAMPLE, len(queries)), replace=False)
+    truth, _ = _nearest(distinct, queries[sampled], k, n_jobs)
+    trial, check = np.array_split(np.arange(len(sampled)), 2)
+    ranks = cells.ranks(bounds.factor(queries[sampled[trial]])[0], distinct.number[truth[trial]])
+    n_visited = 1 + int(np.quantile(ranks, RECALL, method="inverted_cdf"))
+    if n_visited > len(cells.starts) // 2:  # nothing is won
+        return *_nearest(distinct, queries, k, n_jobs), 1.0
+
+    index = np.empty((len(queries), k), dtype=np.intp)
+    distance = np.empty((len(queries), k))
+
+    def search(starts: Ints) -> None:
+        for start in starts:
+            block = slice(start, start + CELL_QUERIES)
+            index[block], distance[block] = _search_cells(
+                distinct, queries[block], k, bounds, cells, n_visited
+            )
+
+    _run_in_threads(search, np.arange(0, len(queries), CELL_QUERIES), n_jobs)
+    found = (truth[check][:, :, None] == index[sampled[check]][:, None, :]).any(axis=2)
+    return index, distance, float(found.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Rows divided by the center they are nearest to."""
+
+    centers: NDArray[np.float32]  # a table like that of the bounds: multiply it with their factor
+    number: Ints  # the cell of each row
+    members: Ints  # all rows, those of cell 0 first
+    table: NDArray[np.float32]  # the table of the bounds in that order, so that a cell lies in one piece
+    starts: Ints  # where the members of each cell begin; one more at the end
+    around: Ints  # for each cell all cells, nearest first
+
+    @classmethod
+    def of(cls, bounds: _LowerBounds, n_jobs: int | None) -> _Cells:
+        """Place as many centers as a cell has rows, by a few rounds of k-means on some of the rows."""
+        rows = -bounds.table[:-2].T
+        n_cells = int(np.sqrt(len(rows)))
+        rng = np.random.default_rng(0)
+        some = rows[rng.choice(len(rows), min(len(rows), n_cells * ROWS_PER_CENTER), replace=False)]
+        middle = some[:n_cells].astype(np.float64)
+        for _ in range(ROUNDS):
+            number = _nearest_center(some, _center_table(middle), n_jobs)
+            count = np.bincount(number, minlength=n_cells)
+            used = count > 0
+            for h in range(middle.shape[1]):
+                middle[used, h] = np.bincount(number, some[:, h], n_cells)[used] / count[used]
+        number = _nearest_center(rows, _center_table(middle), n_jobs)
+        starts = np.append(0, np.cumsum(np.bincount(number, minlength=n_cells)))
+        scores = _as_factor(middle) @ _center_table(middle)
+        around = np.argsort(scores, axis=1, kind="stable")
+        members = np.argsort(number, kind="stable")
+        return cls(_center_table(middle), number, members, bounds.table[:, members], starts, around)
+
+    def around_cell(self, cell: int, n_rows: int) -> tuple[NDArray[np.float32], Ints]:
+        """Return table and rows of the cells around a cell that together hold the given number of rows."""
+        size = np.cumsum(np.diff(self.starts)[self.around[cell]])
+        chosen = self.around[cell, : 1 + np.searchsorted(size, n_rows)]
+        pieces = [slice(self.starts[c], self.starts[c + 1]) for c in chosen]
+        return np.hstack([self.table[:, p] for p in pieces]), np.concatenate(
+            [self.members[p] for p in pieces]
+        )
+
+    def ranks(self, factor: NDArray[np.float32], rows: Ints) -> Ints:
+        """Return how many cells are nearer to each query than the cells of the given rows."""
+        scores = factor @ self.centers
+        reached = np.take_along_axis(scores, self.number[rows], axis=1)
+        return np.asarray((scores[:, None, :] < reached[:, :, None]).sum(axis=2))
+
+
+def _search_cells(
+    distinct: _Distinct, queries: Floats, k: int, bounds: _LowerBounds, cells: _Cells, n_visited: int
+) -> tuple[Ints, Floats]:
+    """Return row numbers and distances of the k nearest rows in the cells nearest to each query."""
+    factor, square = bounds.factor(queries)
+    scores = factor @ cells.centers
+    visited = scores <= np.partition(scores, n_visited - 1, axis=1)[:, n_visited - 1 :][:, :1]
+    nearest = scores.argmin(axis=1)
+
+    some = np.empty((len(queries), k), dtype=np.intp)
+    for cell in np.unique(nearest):
+        mine = np.flatnonzero(nearest == cell)
+        table, rows = cells.around_cell(cell, max(FIRST_ROWS, k))
+        some[mine] = rows[_rows_with_small_bounds(factor[mine] @ table, k)]
+    limit = bounds.limit(_farthest(distinct.rows, queries, some), square)
+
+    pairs = [np.repeat(np.arange(len(queries)), k) * len(distinct.rows) + some.ravel()]
+    for cell in range(visited.shape[1]):
+        mine = np.flatnonzero(visited[:, cell])
+        first, last = cells.starts[cell : cell + 2]
+        if mine.size and last > first:
+            lower = factor[mine] @ cells.table[:, first:last]
+            query, candidate = np.divmod(np.flatnonzero(lower <= limit[mine, None]), last - first)
+            pairs.append(mine[query] * len(distinct.rows) + cells.members[first + candidate])
+    pair = np.sort(np.concatenate(pairs))
+    is_new = np.append(True, pair[1:] != pair[:-1])
+    query, candidate = np.divmod(pair[is_new], len(distinct.rows))
+    return _sort_out(distinct, queries, query, candidate, k)
+
+
+def _center_table(middle: Floats) -> NDArray[np.float32]:
+    """Return the table that, multiplied with a factor, orders centers by distance."""
+    half = np.square(middle).sum(axis=1) / 2.0
+    return np.column_stack([-middle, half, np.zeros(len(middle))]).astype(np.float32).T.copy()
+
+
+def _as_factor(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """Return rows with the two columns that a table expects."""
+    return np.column_stack([rows, np.ones(len(rows)), np.zeros(len(rows))]).astype(np.float32)
+
+
+def _nearest_center(rows: NDArray[np.float32], centers: NDArray[np.float32], n_jobs: int | None) -> Ints:
+    """Return the number of the center nearest to each row."""
+    number = np.empty(len(rows), dtype=np.intp)
+
+    def search(starts: Ints) -> None:
+        for start in starts:
+            block = slice(start, start + BLOCK_ROWS * 16)
+            number[block] = (_as_factor(rows[block]) @ centers).argmin(axis=1)
+
+    _run_in_threads(search, np.arange(0, len(rows), BLOCK_ROWS * 16), n_jobs)
+    return number
+
+
+def _squared_distances(A: Floats, i: Ints, B: Floats, j: Ints) -> Floats:
+    """Return ``|A[i] - B[j]|**2`` for pairs of rows; a pair gives the same bytes wherever it stands."""
+    squared = np.empty(len(i))
+    step = max(1, PAIR_NUMBERS // A.shape[1])
+    for start in range(0, len(i), step):
+        chunk = slice(start, start + step)
+        difference = A[i[chunk]] - B[j[chunk]]
+        np.square(difference, out=difference).sum(axis=1, out=squared[chunk])
+    return squared
+
+
+def _drop_self(index: Ints, distance: Floats) -> tuple[Ints, Floats]:
+    """Return the lists without the row itself, or without the last if it is crowded out by equal rows."""
+    dropped = index == np.arange(len(index))[:, None]
+    dropped[~dropped.any(axis=1), -1] = True
+    shape = (len(index), index.shape[1] - 1)
+    return index[~dropped].reshape(shape), distance[~dropped].reshape(shape)
+
+
+def check_count(n_neighbors: int, n_others: int, found: str = "each row has only {} others") -> None:
+    """Check that there are enough rows to be neighbors."""
+    if n_neighbors < 1:
+        raise ValueError(f"n_neighbors={n_neighbors}; choose at least 1.")
+    if n_neighbors > n_others:
+        raise ValueError(
+            f"n_neighbors={n_neighbors}, but {found.format(n_others)}; "
+            + (f"choose at most {n_others}." if n_others else "at least two rows are needed.")
+        )
+
+
+def _check_matrix(name: str, X: ArrayLike) -> Floats:
+    """Return a matrix of finite float64 in which 0 has one form."""
+    matrix = np.asarray(X, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise ValueError(f"{name} has shape {matrix.shape}; give one row per case and at least one column.")
+    if not np.isfinite(matrix).all():
+        i, h = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(
+            f"{name}[{i}, {h}] is {matrix[i, h]}; replace or impute missing and infinite values first."
+        )
+    if len(matrix) and np.abs(matrix).max() > LARGEST:
+        raise ValueError(
+            f"{name} holds numbers above {LARGEST}, whose squares overflow; scale the columns first."
+        )
+    return np.ascontiguousarray(matrix + 0.0)  # -0.0 becomes 0.0
