@@ -149,8 +149,8 @@ def reading(lines: Lines) -> list[str]:
             parts.append(f"{difference.mean():+.2f} (se {error:.2f}) in {tables.SCORE_TITLES[score].lower()}")
         if parts:
             said.append(
-                f"LabelCut against {METHODS[rival].title}, {len(pairs)} paired runs: {', '.join(parts)}. Runs "
-                "of one data set are not independent, so read the errors as lower bounds."
+                f"LabelCut against {METHODS[rival].title}, {len(pairs)} paired runs: {', '.join(parts)}. "
+                "Runs of one data set are not independent, so read the errors as lower bounds."
             )
     return said
 
