@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 BUILD_FILES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard core/*.?pp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench sanitize clean
+.PHONY: help demo test test-slow check bench sanitize figures clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -50,10 +50,26 @@ check: $(VENV)/.check $(VENV)/.test  ## lint, formatting, types
 bench: $(VENV)/.bench  ## the benchmarks, with their rivals
 	$(BIN)/python benchmarks/bench_cut.py
 
-sanitize:  ## the core's own tests under AddressSanitizer and UBSan
-	cmake -S . -B build/sanitize -DLABELCUT_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
-	cmake --build build/sanitize
-	ctest --test-dir build/sanitize --output-on-failure
+# CMake comes from the environment where the machine has none; the core itself needs no Python.
+CMAKE := $(or $(shell command -v cmake),$(BIN)/cmake)
+
+$(BIN)/cmake: | $(BIN)/python
+	$(PIP) cmake
+
+sanitize: $(filter $(BIN)/cmake,$(CMAKE))  ## the core's own tests under AddressSanitizer and UBSan
+	$(CMAKE) -S . -B build/sanitize -DLABELCUT_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	$(CMAKE) --build build/sanitize
+	build/sanitize/test_core
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(PIP) --group docs
+	@touch $@
+
+figures: $(VENV)/.docs  ## draw the pictures of the documents again
+	$(BIN)/python examples/cut_demo.py docs/cut-moons.png
+	$(BIN)/python examples/denoise.py docs/cut-denoise.png
+	$(BIN)/python examples/densest_subgraph.py docs/cut-densest.png
+	$(BIN)/python examples/open_pit.py docs/cut-pit.png
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist labelcut-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
