@@ -318,6 +318,20 @@ def test_a_dask_cluster_of_processes_gives_the_same_scores(tmp_path, small):
     assert one == dask
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_local_ray_gives_the_same_scores(tmp_path, small):
+    pytest.importorskip("ray", reason="ray is not installed; it is not needed for anything else")
+    run.run_study(small, tmp_path / "one", only=["extra_trees", TOY])
+    done = run.run_study(small, tmp_path / "ray", only=["extra_trees", TOY], jobs=2, backend="ray")
+    assert done == 4
+    one, ray = (
+        {run.key_of(r): r["scores"] for r in run.read_lines(tmp_path / where, "small")}
+        for where in ("one", "ray")
+    )
+    assert one == ray
+
+
 def test_what_travels_to_a_worker_is_small(small):
     import pickle
 

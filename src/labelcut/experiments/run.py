@@ -315,9 +315,16 @@ def _answers(todo: list[Run], jobs: int, backend: str | None, address: str | Non
     if backend is None and jobs == 1:
         yield from map(execute, todo)
         return
-    from joblib import Parallel, delayed, parallel_config
+    from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
     with cluster(backend, address) as options, parallel_config(**options):
-        yield from Parallel(
-            n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs"
-        )(delayed(execute)(run) for run in todo)
+        if backend == "ray":
+            # Ray's backend answers only when a call ends, so a call is as many runs as there are workers.
+            size = effective_n_jobs(jobs)
+            for start in range(0, len(todo), size):
+                yield from Parallel(n_jobs=jobs)(delayed(execute)(run) for run in todo[start : start + size])
+        else:
+            parallel = Parallel(
+                n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs"
+            )
+            yield from parallel(delayed(execute)(run) for run in todo)
