@@ -153,14 +153,14 @@ def weigh_sides(graph: SimilarityGraph, found: Separation, i: int) -> tuple[Side
     positive = Side(
         neighbors=float(weight[~is_positive].sum()),
         label=price if sign < 0 else 0.0,
-        prior=max(-pull, 0.0),
-        tradeoff=max(-by_t, 0.0),
+        prior=max(0.0, -pull),
+        tradeoff=max(0.0, -by_t),
     )
     negative = Side(
         neighbors=float(weight[is_positive].sum()),
         label=price if sign > 0 else 0.0,
-        prior=max(pull, 0.0),
-        tradeoff=max(by_t, 0.0),
+        prior=max(0.0, pull),
+        tradeoff=max(0.0, by_t),
     )
     if sign == 0:
         return positive, negative, float("nan")
