@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.ensemble import RandomForestClassifier
 
+from labelcut import features
 from labelcut.features import (
     canonical_order,
     check_importances,
@@ -224,6 +225,31 @@ def test_defaults_follow_the_paper_and_the_recipe():
     cheap = fit_forest(X, codes, random_state=0)
     assert list(cheap.scores) == [0.001, 0.003, 0.01, 0.03]
     assert len(cheap.model.estimators_) == 150
+
+
+def test_trees_of_a_large_table_learn_from_some_rows_each(monkeypatch):
+    monkeypatch.setattr(features, "ENOUGH_ROWS", 100)
+    X, y, codes = blobs(400, unlabeled=0.1)
+    forest = fit_forest(X, codes, n_trees=30, random_state=0)
+    drawn = forest.model.estimators_samples_
+    assert {rows.size for rows in drawn} == {50}
+    assert np.unique(np.concatenate(drawn)).size > 300
+    assert (forest.probability.argmax(axis=1) == y).mean() > 0.9
+
+
+def test_the_cheap_way_scores_leaf_sizes_by_pairs_of_trees():
+    X, _, codes = blobs(90, n_classes=3, unlabeled=0.0)
+    forest = fit_forest(X, codes, n_trees=9, leaf_sizes=[0.05], random_state=0)
+    products = [[] for _ in codes]
+    for i, x in enumerate(X):
+        errors = [
+            tree.predict_proba([x])[0] - np.eye(3)[codes[i]]
+            for tree, drawn in zip(forest.model.estimators_, forest.model.estimators_samples_, strict=True)
+            if i not in drawn
+        ]
+        products[i] = [s @ t for k, s in enumerate(errors) for t in errors[:k]]
+    expected = np.mean([np.mean(p) for p in products if p])
+    assert forest.scores[0.05] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("tuning", ["oob", "cv"])

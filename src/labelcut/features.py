@@ -6,7 +6,7 @@ and its probabilities are an opinion on every row that did not come from the row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,11 +39,13 @@ PAPER_FOLDS = 5
 OOB_LEAF_SIZES = (0.001, 0.003, 0.01, 0.03)
 OOB_TREES = 150
 
-#: Trees that decide between leaf sizes; the rest is grown for the chosen one only.
-TRIAL_TREES = 40
+#: The cheap way draws half of the labeled rows for each tree, as if there were never more than so many.
+SHARE_PER_TREE = 0.5
+ENOUGH_ROWS = 40_000
 
-#: Out-of-bag probabilities are kept this far from 0 and 1 in the log-loss, where one sure mistake would rule.
-LOG_LOSS_CLIP = 0.01
+#: Trees that decide between leaf sizes, the more the fewer rows there are; the rest only for the chosen one.
+TRIAL_TREES = (15, 40)
+TRIAL_JUDGEMENTS = 150_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +190,7 @@ class Forest:
     min_samples_leaf : float
         The chosen leaf size, as a share of the rows a tree is grown from.
     scores : dict of float to float
-        Score of each leaf size tried: log-loss out-of-bag (lower is better) or accuracy in the folds.
+        Score of each leaf size tried: Brier score out-of-bag (lower is better) or accuracy in the folds.
     model : RandomForestClassifier
         The fitted forest.
     """
@@ -235,7 +237,8 @@ def fit_forest(
         Class 0, 1, ..., or -1 for an unlabeled row.
     tuning : {"oob", "cv"}, default="oob"
         How ``min_samples_leaf`` is chosen. "cv" as in the paper: accuracy on the given labels in five folds.
-        "oob" is far cheaper: log-loss of the out-of-bag probabilities of a few trees per leaf size.
+        "oob" is far cheaper: Brier score of the out-of-bag probabilities of a few trees per leaf size. Each
+        tree is then grown from half of the labeled rows, at most 20 000 of them.
     leaf_sizes : sequence of float, optional
         Shares of the labeled rows to choose from.
     n_trees : int, optional
@@ -316,26 +319,51 @@ def _tune_by_folds(
 def _tune_out_of_bag(
     X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trees: int, seed: int, n_jobs: int | None
 ) -> tuple[float, dict[float, float], RandomForestClassifier]:
-    """Grow a few trees per leaf size; grow the other trees for the lowest out-of-bag log-loss only."""
-    n_classes = int(y.max()) + 1
-    every = np.arange(len(y))
-    none = every[:0]
-    trials = {}
-    scores = {}
+    """Grow a few trees per leaf size, and the other trees for the lowest out-of-bag Brier score only."""
+    n_rows = min(len(y), ENOUGH_ROWS)
+    n_drawn = max(1, round(SHARE_PER_TREE * n_rows))
+    some = np.arange(len(y))
+    if n_rows < len(y):
+        some = np.sort(check_random_state(seed).choice(len(y), n_rows, replace=False))
+    n_trial = min(n_trees, int(np.clip(TRIAL_JUDGEMENTS // n_rows, *TRIAL_TREES)))
+    trials, scores = {}, {}
     for leaf in leaf_sizes:
-        trials[leaf] = model = _forest(min(TRIAL_TREES, n_trees), leaf, len(y), seed, n_jobs).fit(X, y)
-        votes, n_votes = _add_up(model, _rows_to_judge(model, every, none, len(y)), X, n_classes, n_jobs)
-        seen = n_votes > 0
-        given = votes[seen, y[seen]] / n_votes[seen]
-        scores[leaf] = (
-            float(-np.log(np.clip(given, LOG_LOSS_CLIP, 1.0 - LOG_LOSS_CLIP)).mean()) if given.size else 0.0
-        )
+        model = _forest(n_trial, leaf, n_drawn, seed, n_jobs).set_params(max_samples=n_drawn)
+        trials[leaf] = model.fit(X[some], y[some])
+        scores[leaf] = _endless_brier_score(model, X[some], y[some], n_jobs)
     best = min(scores, key=lambda leaf: scores[leaf])
     model = trials[best]
-    if model.n_estimators < n_trees:
+    if n_rows < len(y):
+        model = model.set_params(n_estimators=n_trees).fit(X, y)
+    elif n_trial < n_trees:
         model.set_params(n_estimators=n_trees, warm_start=True).fit(X, y)
-        model.set_params(warm_start=False)
-    return best, scores, model
+    return best, scores, model.set_params(warm_start=False)
+
+
+def _endless_brier_score(
+    model: RandomForestClassifier, X: NDArray[np.float32], y: Ints, n_jobs: int | None
+) -> float:
+    """Return an estimate of the out-of-bag Brier score that endlessly many such trees would have.
+
+    The score of a few trees favors large leaves, because it also counts how much the trees differ from each
+    other. The mean of ``e_s @ e_t`` over pairs of different trees does not, e being the error of a tree.
+    """
+    every = np.arange(len(y))
+    errors = np.zeros((len(y), int(y.max()) + 1))
+    squares = np.zeros(len(y))
+    n_trees = np.zeros(len(y))
+    for rows, shares in _judge(model, _rows_to_judge(model, every, every[:0], len(y)), X, n_jobs):
+        error = np.zeros((len(rows), errors.shape[1]))
+        error[:, model.classes_] = shares
+        error[np.arange(len(rows)), y[rows]] -= 1.0
+        errors[rows] += error
+        squares[rows] += np.square(error).sum(axis=1)
+        n_trees[rows] += 1
+    paired = n_trees > 1
+    if not paired.any():
+        return 0.0
+    pairs = n_trees[paired] * (n_trees[paired] - 1.0)
+    return float(((np.square(errors[paired]).sum(axis=1) - squares[paired]) / pairs).mean())
 
 
 def _forest(n_trees: int, leaf: float, n_rows: int, seed: int, n_jobs: int | None) -> RandomForestClassifier:
@@ -346,43 +374,47 @@ def _forest(n_trees: int, leaf: float, n_rows: int, seed: int, n_jobs: int | Non
     )
 
 
-def _rows_to_judge(model: RandomForestClassifier, labeled: Ints, unlabeled: Ints, n_rows: int) -> list[Ints]:
-    """Return, for each tree, the rows it did not learn from: its out-of-bag rows and the unlabeled ones."""
-    rows_of_tree = []
+def _rows_to_judge(
+    model: RandomForestClassifier, labeled: Ints, unlabeled: Ints, n_rows: int
+) -> Iterator[Ints]:
+    """Yield, for each tree, the rows it did not learn from: its out-of-bag rows and the unlabeled ones."""
     for drawn in model.estimators_samples_:
         judged = np.zeros(n_rows, dtype=bool)
         judged[labeled] = True
         judged[labeled[drawn]] = False
         judged[unlabeled] = True
-        rows_of_tree.append(np.flatnonzero(judged))
-    return rows_of_tree
+        yield np.flatnonzero(judged)
 
 
 def _add_up(
     model: RandomForestClassifier,
-    rows_of_tree: list[Ints],
+    rows_of_tree: Iterable[Ints],
     X: NDArray[np.float32],
     n_classes: int,
     n_jobs: int | None,
 ) -> tuple[Floats, Ints]:
     """Return the summed class shares and the number of trees for each row; each tree judges its own rows."""
-    # scikit-learn adds trees in the order in which threads end, so its sums differ in the last bits.
-    shares_of_tree = Parallel(n_jobs=effective_n_jobs(n_jobs), prefer="threads", return_as="generator")(
-        delayed(_class_shares)(tree, X[rows])
-        for tree, rows in zip(model.estimators_, rows_of_tree, strict=True)
-    )
     votes = np.zeros((len(X), n_classes))
     n_votes = np.zeros(len(X), dtype=np.intp)
-    classes = model.classes_.astype(np.intp)
-    for rows, shares in zip(rows_of_tree, shares_of_tree, strict=True):
-        votes[rows[:, None], classes] += shares
+    for rows, shares in _judge(model, rows_of_tree, X, n_jobs):
+        votes[rows[:, None], model.classes_] += shares
         n_votes[rows] += 1
     return votes, n_votes
 
 
-def _class_shares(tree: Any, X: NDArray[np.float32]) -> Floats:
-    """Return the class shares in the leaf each row falls into."""
-    return np.asarray(tree.tree_.predict(X)).reshape(len(X), tree.n_classes_)
+def _judge(
+    model: RandomForestClassifier, rows_of_tree: Iterable[Ints], X: NDArray[np.float32], n_jobs: int | None
+) -> Iterable[tuple[Ints, Floats]]:
+    """Yield, tree after tree, the rows it judges and the class shares in the leaves they fall into."""
+
+    def class_shares(tree: Any, rows: Ints) -> tuple[Ints, Floats]:
+        return rows, np.asarray(tree.tree_.predict(X[rows])).reshape(len(rows), model.n_classes_)
+
+    # scikit-learn adds up trees in the order in which threads end, so its sums differ in the last bits.
+    shares: Iterable[tuple[Ints, Floats]] = Parallel(
+        n_jobs=effective_n_jobs(n_jobs), prefer="threads", return_as="generator"
+    )(delayed(class_shares)(tree, rows) for tree, rows in zip(model.estimators_, rows_of_tree, strict=True))
+    return shares
 
 
 def _as_matrix(X: ArrayLike) -> Floats:
