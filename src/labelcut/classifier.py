@@ -139,7 +139,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     row_order_ : ndarray of shape (n_rows,)
         The order, by content, in which the rows were worked on.
     forest_ : Forest or None
-        The forest behind importances and prior.
+        The forest behind importances and prior; its ``probability`` is in the order of ``row_order_``.
     timings_ : dict of str to float
         Seconds per stage.
     n_features_in_, feature_names_in_
