@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from labelcut import nearest
@@ -134,3 +137,174 @@ def test_too_many_neighbors_are_refused_with_the_possible_number():
         ValueError, match=r"n_neighbors=50, but each row has only 32 others; choose at most 32\."
     ):
         similarity_graph(np.zeros((33, 2)), n_neighbors=50)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    hnp.arrays(float, st.tuples(st.integers(2, 25), st.integers(1, 4)), elements=st.integers(-1, 1)),
+    st.randoms(use_true_random=False),
+)
+def test_shuffled_rows_have_the_same_distances_and_ties_go_by_row_number(X, random):
+    k = random.randint(1, len(X) - 1)
+    shuffled = np.array(random.sample(range(len(X)), len(X)))
+    found = neighbors(X, k)
+    again = neighbors(X[shuffled], k)
+    assert again.distance.tolist() == found.distance[shuffled].tolist()
+    index, distance = slow_neighbors(X[shuffled], k)
+    assert again.index.tolist() == index.tolist()
+    assert again.distance.tolist() == distance.tolist()
+
+
+def test_shuffling_rows_of_distinct_distances_shuffles_the_graph():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    shuffled = np.random.default_rng(1).permutation(200)
+    graph = similarity_graph(X).weights
+    again = similarity_graph(X[shuffled]).weights
+    assert abs(again - graph[shuffled][:, shuffled]).max() == 0.0
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.integers(0, 3, (400, 6)), rng.normal(size=(300, 6))]) * rng.random(6)
+    usual = similarity_graph(X, n_jobs=1).weights
+    for height, numbers in [(17, 1 << 22), (256, 50)]:
+        monkeypatch.setattr(nearest, "BLOCK_ROWS", height)
+        monkeypatch.setattr(nearest, "PAIR_NUMBERS", numbers)
+        for n_jobs in (1, 2, 3):
+            graph = similarity_graph(X, n_jobs=n_jobs).weights
+            assert graph.data.tobytes() == usual.data.tobytes()
+            assert graph.indices.tobytes() == usual.indices.tobytes()
+
+
+def test_columns_that_hardly_vary_still_decide_close_races():
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.repeat(rng.normal(size=(30, 2)), 20, axis=0), 1e-3 * rng.normal(size=(600, 10))])
+    index, _ = slow_neighbors(X, 5)
+    assert neighbors(X, 5).index.tolist() == index.tolist()
+
+
+# ---- the graph
+
+
+def test_the_graph_is_symmetric_sorted_and_without_loops():
+    X = np.random.default_rng(0).integers(0, 3, (120, 5)).astype(float)
+    for one_sided in ("half", "full"):
+        graph = similarity_graph(X, n_neighbors=7, one_sided=one_sided)
+        weights = graph.weights
+        assert isinstance(weights, sparse.csr_array)
+        assert weights.dtype == np.float64
+        assert weights.has_sorted_indices
+        assert abs(weights - weights.T).max() == 0.0
+        assert not weights.diagonal().any()
+        assert (weights.data > 0).all()
+        assert graph.degree == pytest.approx(weights.toarray().sum(axis=1))
+        assert (np.diff(weights.indptr) >= 7).all()
+
+
+def test_identical_rows_are_joined_with_full_weight():
+    graph = similarity_graph(np.full((5, 3), 0.1), n_neighbors=4)
+    assert graph.weights.toarray().tolist() == (1.0 - np.eye(5)).tolist()
+    assert graph.n_components == 1
+
+
+def test_two_far_groups_are_two_components():
+    X = np.array([[0.0], [1.0], [2.0], [1000.0], [1001.0], [1002.0]])
+    graph = similarity_graph(X, n_neighbors=2)
+    assert graph.n_components == 2
+    assert graph.component.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_weight_that_underflows_is_no_edge():
+    X = np.array([[0.0], [1.0], [1e4]])
+    graph = similarity_graph(X, n_neighbors=1)
+    assert graph.degree[2] == 0.0
+    assert graph.weights.nnz == 2
+    assert graph.component.tolist() == [0, 0, 1]
+
+
+def test_tiny_weights_are_kept():
+    graph = similarity_graph(np.array([[0.0], [10.0]]), n_neighbors=1, bandwidth=0.75)
+    assert graph.degree.tolist() == [np.exp(-100 / (2 * 0.75**2))] * 2
+    assert 0.0 < graph.degree[0] < 1e-38
+
+
+# ---- known distances
+
+
+def test_a_stored_zero_is_a_neighbor_and_the_diagonal_is_ignored():
+    distances = sparse.csr_array(([0.0, 0.0, 2.0], ([0, 1, 2], [1, 1, 0])), shape=(3, 3))
+    graph = graph_from_distances(distances, bandwidth=1.0)
+    far = 0.5 * np.exp(-2.0)
+    assert graph.weights.toarray() == pytest.approx(np.array([[0, 0.5, far], [0.5, 0, 0], [far, 0, 0]]))
+
+
+def test_the_nearest_of_known_distances_are_kept_ties_by_row_number():
+    distances = sparse.csr_array(np.array([[0, 3, 1, 1], [3, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0.0]]))
+    graph = graph_from_distances(distances, n_neighbors=1, one_sided="full")
+    assert graph.weights.toarray().astype(bool).tolist() == [
+        [False, True, True, True],
+        [True, False, False, False],
+        [True, False, False, False],
+        [True, False, False, False],
+    ]
+    assert graph.weights[[0], [2]] == pytest.approx(np.exp(-1 / (2 * 0.75**2)))
+    assert graph.n_neighbors == 1
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array, sparse.csc_array])
+def test_any_sparse_form_of_distances_will_do(form):
+    distances = sparse.csr_array(np.array([[0, 1.0], [1.0, 0]]))
+    assert graph_from_distances(form(distances)).weights.nnz == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "distances", "message"),
+    [
+        (TypeError, np.ones((2, 2)), "distances are a ndarray; give a scipy sparse matrix"),
+        (ValueError, sparse.csr_array((2, 3)), r"distances have shape \(2, 3\); give one row and one column"),
+        (
+            ValueError,
+            sparse.csr_array([[0, -1.0], [1, 0]]),
+            r"distances\[0, 1\] is -1.0; distances are finite",
+        ),
+        (ValueError, sparse.csr_array([[0, np.nan], [1, 0]]), r"distances\[0, 1\] is nan"),
+    ],
+)
+def test_wrong_distances_are_refused(error, distances, message):
+    with pytest.raises(error, match=message):
+        graph_from_distances(distances)
+
+
+# ---- messages
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors=0; choose at least 1"),
+        (
+            {"X": np.ones((1, 2))},
+            "n_neighbors=2, but each row has only 0 others; at least two rows are needed",
+        ),
+        ({"bandwidth": 0.0}, "bandwidth=0.0; give a finite number above 0"),
+        ({"bandwidth": np.nan}, "bandwidth=nan"),
+        ({"kernel": "cubic"}, "kernel is 'cubic'; choose 'squared' or 'literal'"),
+        ({"one_sided": "none"}, "one_sided is 'none'; choose 'half' or 'full'"),
+        ({"method": "faiss"}, "method is 'faiss'; choose 'auto', 'exact' or 'approximate'"),
+        ({"X": np.array([[1.0], [np.inf], [2.0]])}, r"X\[1, 0\] is inf; replace or impute"),
+        ({"X": np.array([[1.0], [1e200], [2.0]])}, "X holds numbers above 1e\\+150.*scale the columns first"),
+        ({"X": np.ones(3)}, r"X has shape \(3,\); give one row per case"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_a_remedy(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        similarity_graph(**({"X": np.arange(6.0)[:, None], "n_neighbors": 2} | arguments))
+
+
+def test_queries_must_fit_the_rows():
+    X = np.ones((4, 2))
+    with pytest.raises(ValueError, match="queries have 3 columns, but X has 2; pass the same columns"):
+        neighbors(X, 1, np.ones((1, 3)))
+    with pytest.raises(ValueError, match="n_neighbors=5, but X has only 4 rows; choose at most 4"):
+        neighbors(X, 5, X)
+    assert neighbors(X, 2, np.empty((0, 2))).index.shape == (0, 2)
