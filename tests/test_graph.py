@@ -176,11 +176,18 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
             assert graph.indices.tobytes() == usual.indices.tobytes()
 
 
-def test_columns_that_hardly_vary_still_decide_close_races():
+@pytest.mark.parametrize("spread", [1e-2, 1e-4, 1e-6])
+def test_columns_that_hardly_vary_still_decide_close_races(spread):
     rng = np.random.default_rng(0)
-    X = np.hstack([np.repeat(rng.normal(size=(30, 2)), 20, axis=0), 1e-3 * rng.normal(size=(600, 10))])
-    index, _ = slow_neighbors(X, 5)
-    assert neighbors(X, 5).index.tolist() == index.tolist()
+    X = np.hstack([rng.integers(0, 2, (700, 1)), spread * rng.normal(size=(700, 10))])
+    index, distance = slow_neighbors(X, 5)
+    found = neighbors(X, 5)
+    assert found.index.tolist() == index.tolist()
+    assert found.distance.tolist() == distance.tolist()
+    bounds = nearest._choose_bounds(nearest._Distinct.of(X), X, 6)
+    buffer = np.empty((700, 700), dtype=bounds.number)
+    query, _ = nearest._candidates(nearest._Distinct.of(X), X, 6, bounds, buffer)
+    assert query.size < 20 * 700, "bounds that tell rows apart were not used"
 
 
 # ---- the graph

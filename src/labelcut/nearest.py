@@ -34,8 +34,12 @@ BLOCK_BOUNDS = 1 << 24
 #: Rows of X whose bounds are reduced to their minimum before the smallest are looked for.
 GROUP = 64
 
-#: Columns with this last share of the variance are merged into one in the bounds; few more rows are measured.
+#: Columns with this last share of the variance are merged into one in the cheapest bounds.
 NEGLIGIBLE = 0.002
+
+#: Bounds are cheap enough if this many queries leave few more rows than wanted to measure, on average.
+BOUND_QUERIES = 64
+FEW = 100
 
 #: Multiplications up to which "auto" searches exactly: about 20 seconds of one core.
 EXACT_WORK = 1e12
@@ -155,30 +159,34 @@ class _Distinct:
 
 
 class _LowerBounds:
-    """Certain lower bounds for the distances between queries and rows, by one float32 product.
+    """Certain lower bounds for the distances between queries and rows, by one product of matrices.
 
-    Columns that vary little are replaced by one, the size of that part of the row, which can only bring rows
-    nearer together. For a query x and a row y the bound is then one of ``|y|**2 / 2 - x @ y``, which orders
-    the rows as the distance does. In float32 the sum of H + 2 products is off by at most ``(H + 5) * u * (|x|
-    * |y| + |y|**2 / 2)`` with u = 2**-24, in whatever order it is added up; twice that much is subtracted, by
-    two columns added to the product.
+    Columns that vary little may be replaced by one, the size of that part of the row, which can only bring
+    rows nearer together. For a query x and a row y the bound is then one of ``|y|**2 / 2 - x @ y``, which
+    orders the rows as the distance does. With u the rounding of a number, the sum of H + 2 products is off by
+    at most ``(H + 5) * u * (|x| * |y| + |y|**2 / 2)``, in whatever order it is added up; twice that much is
+    subtracted, by two columns added to the product.
     """
 
-    def __init__(self, rows: Floats, queries: Floats) -> None:
+    def __init__(
+        self, rows: Floats, queries: Floats, number: type[np.floating[Any]], negligible: float
+    ) -> None:
+        self.number = number
         self.center = np.median(rows, axis=0)
         largest = max(np.abs(rows - self.center).max(), np.abs(queries - self.center).max(initial=0.0))
-        # A power of two keeps all digits, and no product overflows; what underflows is covered by 1e-36.
+        # A power of two keeps all digits, and no product overflows; what underflows is covered by ``tiny``.
         self.unit = 2.0 ** -np.ceil(np.log2(largest)) if largest > 0.0 else 1.0
         variance = np.square((rows - self.center) * self.unit).mean(axis=0)
         falling = np.argsort(-variance, kind="stable")
         missing = 1.0 - np.cumsum(variance[falling]) / max(variance.sum(), 1e-300)
-        n_kept = 1 + np.count_nonzero(missing > NEGLIGIBLE)
+        n_kept = 1 + np.count_nonzero(missing > negligible)
         self.kept, self.rest = falling[:n_kept], falling[n_kept:]
         y = self._shorten(rows)
-        share = 2.0 * (y.shape[1] + 8) * 2.0**-24
+        share = (y.shape[1] + 8) * float(np.finfo(number).eps)
+        tiny = 100.0 * float(np.finfo(number).tiny)
         half = np.square(y).sum(axis=1) / 2.0
-        columns = [-y, (1.0 - share) * half - 1e-36, -share * np.sqrt(2.0 * half)]
-        self.table = np.column_stack(columns).astype(np.float32).T.copy()
+        columns = [-y, (1.0 - share) * half - tiny, -share * np.sqrt(2.0 * half)]
+        self.table = np.column_stack(columns).astype(number).T.copy()
 
     def _shorten(self, rows: Floats) -> Floats:
         """Return the columns that vary most, and the size of the rest as one column."""
@@ -186,36 +194,58 @@ class _LowerBounds:
         size_of_rest = np.sqrt(np.square(centered[:, self.rest]).sum(axis=1))
         return np.column_stack([centered[:, self.kept], size_of_rest])
 
-    def factor(self, queries: Floats) -> tuple[NDArray[np.float32], Floats]:
+    def factor(self, queries: Floats) -> tuple[NDArray[Any], Floats]:
         """Return what to multiply the table with, one line per query, and the squared size of each query."""
         x = self._shorten(queries)
         square = np.square(x).sum(axis=1)
-        return np.column_stack([x, np.ones(len(x)), np.sqrt(square)]).astype(np.float32), square
+        return np.column_stack([x, np.ones(len(x)), np.sqrt(square)]).astype(self.number), square
 
-    def limit(self, squared_distance: Floats, square: Floats) -> NDArray[np.float32]:
+    def limit(self, squared_distance: Floats, square: Floats) -> NDArray[Any]:
         """Return a number that no bound of a row within the given squared distance exceeds."""
         scaled = squared_distance * self.unit**2
-        # 1e-9 covers the rounding of the float64 sums; the step up covers the rounding to float32.
-        exact = (scaled - square) / 2.0 + 1e-9 * (scaled + square)
-        return np.nextafter(exact.astype(np.float32), np.float32(np.inf))
+        # The addition covers the rounding of float64 sums, the step up that of the result.
+        rounding = 4.0 * (self.center.size + 8) * float(np.finfo(np.float64).eps)
+        exact = (scaled - square) / 2.0 + rounding * (scaled + square)
+        return np.asarray(np.nextafter(exact.astype(self.number), self.number(np.inf)))
+
+
+def _choose_bounds(distinct: _Distinct, queries: Floats, k: int) -> _LowerBounds:
+    """Return the cheapest bounds that leave few rows to measure, judged by some of the queries.
+
+    A single column may hold nearly all the variance, and rows that agree in it differ by less than the cheap
+    bounds can see.
+    """
+    some = queries[:: max(1, len(queries) // BOUND_QUERIES)][:BOUND_QUERIES]
+    best, fewest = None, np.inf
+    for number, negligible in ((np.float32, NEGLIGIBLE), (np.float32, 0.0), (np.float64, 0.0)):
+        bounds = _LowerBounds(distinct.rows, queries, number, negligible)
+        buffer = np.empty((len(some), len(distinct.rows)), dtype=number)
+        count = _candidates(distinct, some, k, bounds, buffer)[0].size
+        # Ties leave many rows under any bounds.
+        if best is None or count < fewest / 2:
+            best, fewest = bounds, count
+        if fewest <= len(some) * (k + FEW):
+            break
+    assert best is not None
+    return best
 
 
 def _nearest(distinct: _Distinct, queries: Floats, k: int, n_jobs: int | None) -> tuple[Ints, Floats]:
     """Return row numbers and distances of the k nearest rows of each query, itself included if it is one."""
-    bounds = _LowerBounds(distinct.rows, queries)
+    bounds = _choose_bounds(distinct, queries, k)
     n_distinct = len(distinct.rows)
     height = max(16, min(BLOCK_ROWS, BLOCK_BOUNDS // n_distinct))
-    starts = np.arange(0, len(queries), height)
     index = np.empty((len(queries), k), dtype=np.intp)
     distance = np.empty((len(queries), k))
 
     def search(starts: Ints) -> None:
-        lower = np.empty((height, n_distinct), dtype=np.float32)
+        buffer = np.empty((height, n_distinct), dtype=bounds.number)
         for start in starts:
             block = slice(start, start + height)
-            index[block], distance[block] = _search_block(distinct, queries[block], k, bounds, lower)
+            query, candidate = _candidates(distinct, queries[block], k, bounds, buffer)
+            index[block], distance[block] = _sort_out(distinct, queries[block], query, candidate, k)
 
-    _run_in_threads(search, starts, n_jobs)
+    _run_in_threads(search, np.arange(0, len(queries), height), n_jobs)
     return index, distance
 
 
@@ -234,18 +264,18 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _search_block(
-    distinct: _Distinct, queries: Floats, k: int, bounds: _LowerBounds, buffer: NDArray[np.float32]
-) -> tuple[Ints, Floats]:
-    """Return row numbers and distances of the k nearest rows for a few queries."""
+def _candidates(
+    distinct: _Distinct, queries: Floats, k: int, bounds: _LowerBounds, buffer: NDArray[Any]
+) -> tuple[Ints, Ints]:
+    """Return pairs of a query and a distinct row, among them all those of the k nearest."""
     factor, square = bounds.factor(queries)
     lower = np.matmul(factor, bounds.table, out=buffer[: len(factor)])
-    # The k nearest are not farther than any k rows; so only rows with bounds up to that distance are in
+    # The k nearest are not farther than any k rows; only rows with bounds up to that distance are in
     # question.
     some = _rows_with_small_bounds(lower, min(k, lower.shape[1]))
     limit = bounds.limit(_farthest(distinct.rows, queries, some), square)
     query, candidate = np.divmod(np.flatnonzero(lower <= limit[:, None]), lower.shape[1])
-    return _sort_out(distinct, queries, query, candidate, k)
+    return query, candidate
 
 
 def _farthest(rows: Floats, queries: Floats, some: Ints) -> Floats:
@@ -255,7 +285,7 @@ def _farthest(rows: Floats, queries: Floats, some: Ints) -> Floats:
     return np.asarray(squared.reshape(some.shape).max(axis=1))
 
 
-def _rows_with_small_bounds(lower: NDArray[np.float32], k: int) -> Ints:
+def _rows_with_small_bounds(lower: NDArray[Any], k: int) -> Ints:
     """Return k different columns per line, most of them among the k smallest."""
     n_lines, n_columns = lower.shape
     size = max(1, min(GROUP, n_columns // (8 * k)))
@@ -294,7 +324,7 @@ def _nearest_by_cells(
     many as are needed to find `RECALL` of the true neighbors of some sampled queries, which are searched for
     exactly.
     """
-    bounds = _LowerBounds(distinct.rows, queries)
+    bounds = _choose_bounds(distinct, queries, k)
     cells = _Cells.of(bounds, n_jobs)
     sampled = np.random.default_rng(0).choice(len(queries), min(SAMPLE, len(queries)), replace=False)
     truth, _ = _nearest(distinct, queries[sampled], k, n_jobs)
@@ -323,10 +353,10 @@ def _nearest_by_cells(
 class _Cells:
     """Rows divided by the center they are nearest to."""
 
-    centers: NDArray[np.float32]  # a table like that of the bounds: multiply it with their factor
+    centers: NDArray[Any]  # a table like that of the bounds: multiply it with their factor
     number: Ints  # the cell of each row
     members: Ints  # all rows, those of cell 0 first
-    table: NDArray[np.float32]  # the table of the bounds in that order, so that a cell lies in one piece
+    table: NDArray[Any]  # the table of the bounds in that order, so that a cell lies in one piece
     starts: Ints  # where the members of each cell begin; one more at the end
     around: Ints  # for each cell all cells, nearest first
 
@@ -351,7 +381,7 @@ class _Cells:
         members = np.argsort(number, kind="stable")
         return cls(_center_table(middle), number, members, bounds.table[:, members], starts, around)
 
-    def around_cell(self, cell: int, n_rows: int) -> tuple[NDArray[np.float32], Ints]:
+    def around_cell(self, cell: int, n_rows: int) -> tuple[NDArray[Any], Ints]:
         """Return table and rows of the cells around a cell that together hold the given number of rows."""
         size = np.cumsum(np.diff(self.starts)[self.around[cell]])
         chosen = self.around[cell, : 1 + np.searchsorted(size, n_rows)]
@@ -360,7 +390,7 @@ class _Cells:
             [self.members[p] for p in pieces]
         )
 
-    def ranks(self, factor: NDArray[np.float32], rows: Ints) -> Ints:
+    def ranks(self, factor: NDArray[Any], rows: Ints) -> Ints:
         """Return how many cells are nearer to each query than the cells of the given rows."""
         scores = factor @ self.centers
         reached = np.take_along_axis(scores, self.number[rows], axis=1)
@@ -397,18 +427,18 @@ def _search_cells(
     return _sort_out(distinct, queries, query, candidate, k)
 
 
-def _center_table(middle: Floats) -> NDArray[np.float32]:
+def _center_table(middle: Floats) -> NDArray[Any]:
     """Return the table that, multiplied with a factor, orders centers by distance."""
     half = np.square(middle).sum(axis=1) / 2.0
     return np.column_stack([-middle, half, np.zeros(len(middle))]).astype(np.float32).T.copy()
 
 
-def _as_factor(rows: NDArray[Any]) -> NDArray[np.float32]:
+def _as_factor(rows: NDArray[Any]) -> NDArray[Any]:
     """Return rows with the two columns that a table expects."""
     return np.column_stack([rows, np.ones(len(rows)), np.zeros(len(rows))]).astype(np.float32)
 
 
-def _nearest_center(rows: NDArray[np.float32], centers: NDArray[np.float32], n_jobs: int | None) -> Ints:
+def _nearest_center(rows: NDArray[Any], centers: NDArray[Any], n_jobs: int | None) -> Ints:
     """Return the number of the center nearest to each row."""
     number = np.empty(len(rows), dtype=np.intp)
 
