@@ -85,7 +85,9 @@ class Exact:
         """Return the least cost, and by how much the cost of a computed side may differ from it."""
         best = min(self.fixed, key=lambda subset: self._cost(subset, Fraction(t)))
         terms = self._terms(best, Fraction(t)) + self._terms(_bits(side), Fraction(t))
-        return self._in_ones(self._cost(best, Fraction(t)), t), ROUNDING * self._in_ones(terms, t)
+        # Costs far below what a float can hold count as nothing.
+        allowed = ROUNDING * self._in_ones(terms, t) + Fraction(1, 10**290)
+        return self._in_ones(self._cost(best, Fraction(t)), t), allowed
 
     def join_at(self):
         """Return the exact threshold of every node; the smallest of equally cheap sides counts."""

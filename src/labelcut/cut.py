@@ -345,7 +345,9 @@ def verify(problem: CutProblem, path: CutPath) -> Certificate:
     # Nodes that join together over inner arcs are held, as one, against the terms that meet in them.
     inside.eliminate_zeros()
     _, group = connected_components(inside, directed=False)
-    terms += _sum_by(row, across, problem.n_nodes) + _sum_by(column, across, problem.n_nodes)
+    is_seed = source | sink
+    could_be_cut = np.where(is_across | is_seed[row] | is_seed[column], capacity, 0.0)
+    terms += _sum_by(row, could_be_cut, problem.n_nodes) + _sum_by(column, could_be_cut, problem.n_nodes)
     missing, scale = _sum_by(group, np.abs(imbalance)), _sum_by(group, terms)
     # A threshold is a float, and near zero floats are this far apart.
     missing -= _sum_by(group, problem.slope) * np.finfo(np.float64).smallest_subnormal
