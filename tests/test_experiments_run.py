@@ -66,6 +66,11 @@ def test_a_study_goes_from_small_to_large_data(small):
     assert len(small.runs) == 16
 
 
+def test_a_synthetic_study_covers_the_grid_before_it_fills_it():
+    data = list(dict.fromkeys(one.data for one in run.load_study("synthetic").runs))
+    assert set(data[:54]) == {one.name for one in run.sample_grid(synthetic_grid())}
+
+
 def test_settings_make_another_run():
     study = run.parse_study("s", small_config(methods=["boosting", TREES, "extra_trees"]))
     assert len(study.runs) == 24

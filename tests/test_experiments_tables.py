@@ -148,6 +148,13 @@ def test_times_stand_beside_the_printed_ones():
     assert table.rows[0] == ("Vote", "2.00 [1.63]", "2.00")
 
 
+def test_costs_are_grouped_by_size():
+    records = [line("paper", synthetic_grid(1)[0].name), line("paper"), line("cl")]
+    table = tables.cost_table(records)
+    assert table.head == ("Method", "synthetic 1000", "Vote")
+    assert table.rows == (("CHNC (paper)", "2.0", "2.0"), ("Confident Learning", "-", "2.0"))
+
+
 def test_the_three_formats_hold_the_same_cells():
     table = Table("A 50 % title", ("x_1", "y"), (("a|b", "**1.0**"), ("c & d", "2")), ("note",))
     assert r"| a\|b | **1.0** |" in table.markdown()

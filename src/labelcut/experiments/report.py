@@ -77,16 +77,9 @@ def progress_table(by_study: dict[str, list[Record]]) -> Table:
         for method in (m for m in METHODS if m in planned):
             mine = [record for record in records if record["method"] == method]
             failed = sum("error" in record for record in mine)
-            seconds = [record["seconds"]["total"] for record in mine]
-            cost = f"{np.mean(seconds):.1f}" if seconds else "-"
-            rows.append(
-                (name, METHODS[method].title, str(len(mine)), str(planned[method]), str(failed), cost)
-            )
-    head = ("Study", "Method", "Finished", "Planned", "Failed", "Mean seconds")
-    remarks = (
-        "Seconds include work shared with another method of the same run (the forest) once per method.",
-    )
-    return Table("What has been run", head, tuple(rows), remarks, "progress")
+            rows.append((name, METHODS[method].title, str(len(mine)), str(planned[method]), str(failed)))
+    head = ("Study", "Method", "Finished", "Planned", "Failed")
+    return Table("Runs per study and method", head, tuple(rows), (), "progress")
 
 
 def reading(lines: Lines) -> list[str]:
@@ -191,6 +184,7 @@ def write_report(results: Path, page: Path) -> list[Path]:
         "## What has been run",
         "",
         progress_table(by_study).markdown(),
+        tables.cost_table([record for records in by_study.values() for record in records]).markdown(),
         "## Misprints in the paper",
         "",
         *(f"- {text}" for text in tables.printed()["corrections"]),

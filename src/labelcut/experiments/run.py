@@ -115,7 +115,11 @@ def parse_study(name: str, config: dict[str, Any]) -> Study:
                 tuple(sorted(entry.get("settings", {}).items())),
             )
             runs.setdefault(run.key, run)
-    ordered = sorted(runs.values(), key=lambda run: (_size(run.data), run.data, run.seed, run.noise))
+    # A synthetic study that is stopped early has then covered the grid evenly.
+    early = {one.name for one in sample_grid(synthetic_grid(1))} | set(REAL)
+    ordered = sorted(
+        runs.values(), key=lambda run: (run.data not in early, _size(run.data), run.data, run.seed, run.noise)
+    )
     return Study(name, config["title"], tuple(ordered), tuple(config.get("reuses", ())))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from labelcut.experiments.data import REAL, title_of
+from labelcut.experiments.data import REAL, Synthetic, title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.run import Record, noise_word
 
@@ -424,6 +424,37 @@ def time_table(lines: Lines, noise: str) -> Table:
     )
     head = ("Data", *(METHODS[method].title for method in methods))
     return Table(f"Computation time in seconds, {noise} % noise", head, tuple(rows), remarks, f"time-{noise}")
+
+
+def cost_table(records: Sequence[Record]) -> Table:
+    """Mean seconds per run, by method and size of the data."""
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for record in records:
+        if "scores" in record and not record["settings"]:
+            seconds.setdefault((record["method"], _size_title(record["data"])), []).append(
+                record["seconds"]["total"]
+            )
+    sizes = [title for title in _SIZE_TITLES if any(size == title for _, size in seconds)]
+    rows = tuple(
+        (
+            METHODS[method].title,
+            *(f"{np.mean(seconds[method, s]):.1f}" if (method, s) in seconds else "-" for s in sizes),
+        )
+        for method in METHODS
+        if any(name == method for name, _ in seconds)
+    )
+    remarks = (
+        "One thread, on a machine that was busy with other work, so two or three times what an idle one "
+        "needs. A forest that several methods share is counted for each of them.",
+    )
+    return Table("Mean seconds per run", ("Method", *sizes), rows, remarks, "cost")
+
+
+def _size_title(data: str) -> str:
+    return title_of(data) if data in REAL else f"synthetic {Synthetic.from_name(data).n_rows}"
+
+
+_SIZE_TITLES = [*(f"synthetic {n}" for n in (1000, 5000, 10000)), *(source.title for source in REAL.values())]
 
 
 def ablation_table(records: Sequence[Record]) -> Table:
