@@ -22,7 +22,7 @@ $(VENV)/.installed: $(BUILD_FILES) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
-	$(PIP) -e '.[ann,parquet,experiments,cluster]' --group test
+	$(PIP) -e '.[parquet,experiments,cluster]' --group test
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed
@@ -30,6 +30,7 @@ $(VENV)/.check: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.test
+	$(PIP) --group bench
 	$(PIP) --group yardsticks || echo "yardsticks not installed: the benchmarks leave them out"
 	@touch $@
 

@@ -56,8 +56,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     one_sided : {"half", "full"}, optional
         What a neighbour counts that does not choose back.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are found. "auto" is exact for small tables and approximate for large ones if faiss
-        is there.
+        How neighbours are found, see :func:`labelcut.graph.neighbors`. "auto" is exact up to some 100 000 rows
+        and approximate above; ``graph_.recall`` then says how many of the true neighbours were found.
     scale : bool, default=True
         Bring columns to mean 0 and standard deviation 1 first.
     importances : {"forest", "equal"} or array-like of shape (n_features,), optional

@@ -32,7 +32,7 @@ BLOCK_ROWS = 256
 BLOCK_BOUNDS = 1 << 24
 
 #: Rows of X whose bounds are reduced to their minimum before the smallest are looked for.
-GROUP = 64
+GROUP = 32
 
 #: Columns with this last share of the variance are merged into one in the cheapest bounds.
 NEGLIGIBLE = 0.002
