@@ -50,6 +50,7 @@ check: $(VENV)/.check $(VENV)/.test  ## lint, formatting, types
 
 bench: $(VENV)/.bench  ## the benchmarks, with their rivals
 	$(BIN)/python benchmarks/bench_cut.py
+	$(BIN)/python benchmarks/bench_graph.py
 	$(BIN)/python benchmarks/bench_fit.py
 
 # CMake comes from the environment where the machine has none; the core itself needs no Python.

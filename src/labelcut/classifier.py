@@ -56,7 +56,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     one_sided : {"half", "full"}, optional
         What a neighbour counts that does not choose back.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are found, see :func:`labelcut.graph.neighbors`. "auto" is exact up to some 100 000 rows
+        How neighbours are found, see :func:`labelcut.graph.neighbors`. "auto" is exact up to some 100000 rows
         and approximate above; ``graph_.recall`` then says how many of the true neighbours were found.
     scale : bool, default=True
         Bring columns to mean 0 and standard deviation 1 first.
