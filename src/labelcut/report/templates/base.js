@@ -4,7 +4,7 @@ const suspects = facts.suspects;
 const N = suspects.row.length;
 const $ = (id) => document.getElementById(id);
 const count = (n) => Math.round(n).toLocaleString("en").replace(/,/g, "\u202f");
-const percent = (p) => (p > 0 && p < 0.001 ? "< 0.1 %" : p < 1 && p > 0.999 ? "> 99.9 %" : (100 * p).toFixed(p > 0.95 || p < 0.05 ? 1 : 0) + " %");
+const percent = (p) => (p > 0 && p < 0.001 ? "< 0.1 %" : p === 0 || p === 1 ? 100 * p + " %" : p > 0.999 ? "> 99.9 %" : (100 * p).toFixed(p > 0.95 || p < 0.05 ? 1 : 0) + " %");
 const classColour = (code) => "k" + (code < 0 || code == null ? "x" : code % 8);
 
 function make(tag, attributes, ...children) {
@@ -40,7 +40,15 @@ function visible(text) {
   });
 }
 const cell = (text) => make("bdi", { title: visible(text) }, visible(text));
-const pill = (code) => make("span", { class: "pill " + classColour(code) }, cell(code < 0 || code == null ? "no label" : facts.classes[code]));
+// Long names are cut in the middle: classes often differ at their ends only.
+function shortened(text, most) {
+  text = visible(text);
+  return text.length <= most ? text : text.slice(0, Math.ceil(most * 0.55) - 1) + "…" + text.slice(text.length - Math.floor(most * 0.45));
+}
+function pill(code, most = 30) {
+  const name = code < 0 || code == null ? "no label" : facts.classes[code];
+  return make("span", { class: "pill " + classColour(code), title: visible(name) }, make("bdi", {}, shortened(name, most)));
+}
 
 // A list of `size()` lines of equal height; only the visible ones exist as elements.
 function virtualList(box, height, size, draw) {

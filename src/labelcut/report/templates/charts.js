@@ -30,7 +30,7 @@ function drawBudget() {
 
 function drawConfidence() {
   const { edges, all, suspect } = facts.histogram, shown = facts.classes.slice(0, 8);
-  const W = SMALL, rowH = shown.length > 4 ? 56 : 92, left = 100, right = 10, H = shown.length * rowH + 26;
+  const W = SMALL, rowH = shown.length > 4 ? 56 : 92, left = 112, right = 10, H = shown.length * rowH + 26;
   const chart = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Histograms of the confidence in the given labels, one per class" });
   const x = (v) => left + v * (W - left - right);
   shown.forEach((name, c) => {
@@ -42,7 +42,7 @@ function drawConfidence() {
       group.append(svg("rect", { class: "faint", x: x0, width: w, y: base - y(v), height: y(v), rx: 1.5 }));
       group.append(svg("rect", { class: "full", x: x0, width: w, y: base - y(suspect[c][i]), height: y(suspect[c][i]), rx: 1.5 }, svg("title", {}, `${v} labels, ${suspect[c][i]} suspect`)));
     });
-    const short = visible(name).slice(0, 14) + (name.length > 14 ? "…" : "");
+    const short = shortened(name, 14);
     chart.append(group, svg("line", { class: "grid-line", x1: left, x2: W - right, y1: base, y2: base }), svg("text", { class: "strong", x: left - 10, y: base - 20, "text-anchor": "end" }, short), svg("text", { x: left - 10, y: base - 5, "text-anchor": "end" }, count(facts.by_class[c].labeled)));
   });
   for (const v of [0, 0.25, 0.5, 0.75, 1]) chart.append(svg("text", { x: x(v), y: H - 6, "text-anchor": "middle" }, String(v)));
@@ -56,13 +56,13 @@ function drawMoves() {
   facts.moves.forEach(([given, suggested, n]) => { involved.add(given).add(suggested); counts.set(given + ">" + suggested, n); });
   const codes = [...involved].sort((a, b) => a - b).slice(0, 10);
   if (!codes.length) { $("moves").append(make("p", { class: "empty" }, "No suspects.")); return; }
-  const most = Math.max(...counts.values()), side = Math.min(64, 400 / codes.length), left = 105, top = 30;
-  const short = (code) => { const name = visible(facts.classes[code]); return name.length > 15 ? name.slice(0, 14) + "…" : name; };
+  const most = Math.max(...counts.values()), side = Math.min(64, 400 / codes.length), left = 112, slanted = codes.length > 3, top = slanted ? 62 : 30;
+  const short = (code) => shortened(facts.classes[code], 14);
   const W = SMALL, H = top + codes.length * side + 8;
   const chart = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Number of suspects by given and suggested label" });
-  const wide = Math.min((W - left - 10) / codes.length, 150);
+  const wide = Math.min((W - left - (slanted ? 60 : 10)) / codes.length, 150);
   codes.forEach((given, r) => {
-    chart.append(svg("text", { class: "strong", x: left - 10, y: top + r * side + side / 2 + 4, "text-anchor": "end" }, short(given)), svg("text", { x: left + r * wide + wide / 2, y: top - 10, "text-anchor": "middle" }, "→ " + short(given).slice(0, Math.max(4, Math.floor(wide / 8)))));
+    chart.append(svg("text", { class: "strong", x: left - 10, y: top + r * side + side / 2 + 4, "text-anchor": "end" }, short(given)), svg("text", slanted ? { transform: `translate(${left + r * wide + wide / 2 - 4} ${top - 8}) rotate(-32)` } : { x: left + r * wide + wide / 2, y: top - 10, "text-anchor": "middle" }, "→ " + short(given)));
     codes.forEach((suggested, c) => {
       const n = counts.get(given + ">" + suggested) || 0;
       chart.append(svg("rect", { class: "cell", "--p": n ? 12 + (40 * n) / most : 0, x: left + c * wide, y: top + r * side, width: wide - 3, height: side - 3, rx: 4 }));
@@ -74,12 +74,12 @@ function drawMoves() {
 
 function drawGroups() {
   if (!facts.groups) return;
-  const shown = facts.groups.slice(0, 20), W = SMALL, rowH = 26, left = 110, right = 110, H = shown.length * rowH + 6;
+  const shown = facts.groups.slice(0, 20), W = SMALL, rowH = 26, left = 112, right = 110, H = shown.length * rowH + 6;
   const most = Math.max(...shown.map((g) => g.share), 0.001);
   const chart = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Expected share of wrong labels in each group" });
   shown.forEach((g, i) => {
     const y = i * rowH + 4, w = (g.share / most) * (W - left - right), name = visible(g.name) || "(none)";
-    chart.append(svg("text", { class: "strong", x: left - 10, y: y + 13, "text-anchor": "end" }, name.length > 15 ? name.slice(0, 14) + "…" : name), svg("rect", { class: "full k0", x: left, y, width: Math.max(w, 1.5), height: 17, rx: 3 }), svg("text", { x: left + w + 8, y: y + 13 }, `${percent(g.share)} of ${count(g.labeled)}`));
+    chart.append(svg("text", { class: "strong", x: left - 10, y: y + 13, "text-anchor": "end" }, shortened(name, 14)), svg("rect", { class: (g.labeled < 20 ? "faint" : "full") + " k0", x: left, y, width: Math.max(w, 1.5), height: 17, rx: 3 }), svg("text", { x: left + w + 8, y: y + 13 }, `${percent(g.share)} of ${count(g.labeled)}`));
   });
   $("groups").append(chart);
   if (facts.groups.length > 20) $("groups").append(make("p", { class: "caption" }, `The worst 20 of ${facts.groups.length} groups.`));

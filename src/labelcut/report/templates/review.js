@@ -61,7 +61,7 @@ function drawItem(index) {
     make("span", { class: "wrong" }, percent(suspects.wrong[s])),
     make("span", { class: "conf" }, suspects.confidence[s].toFixed(2)),
     make("span", { class: "why" }, cell(suspects.reason[s])),
-    make("span", { class: "move" }, pill(suspects.given[s]), make("span", { "aria-label": "to" }, "→"), pill(suspects.suggested[s])),
+    make("span", { class: "move" }, pill(suspects.given[s], 13), make("span", {}, "→"), pill(suspects.suggested[s], 13)),
     verdictMark(s),
   );
   item.addEventListener("click", () => { choose(index); if (isTable && window.innerWidth > 0) $("detail").scrollIntoView({ block: "nearest" }); });
@@ -111,7 +111,7 @@ function drawDetail(s) {
     decideBar.append(other);
   }
   return [
-    make("div", { class: "detail-head" }, make("h3", {}, cell(facts.id ? suspects.id[s] : "Row " + suspects.row[s])), make("span", {}, `row ${count(suspects.row[s])} · number ${count(s + 1)} of ${count(N)}`), verdictMark(s)),
+    make("div", { class: "detail-head" }, make("h3", {}, cell(facts.id ? suspects.id[s] : "Row " + suspects.row[s])), make("span", {}, (facts.id ? `row ${count(suspects.row[s])} · ` : "") + `number ${count(s + 1)} of ${count(N)}`), verdictMark(s)),
     make("p", { class: "verdict-line" }, pill(given), make("span", { class: "arrow" }, "→"), pill(suggested), make("span", { class: "odds" }, make("b", {}, percent(suspects.wrong[s])), ` likely wrong · confidence ${suspects.confidence[s].toFixed(2)}`)),
     make("p", { class: "why-line" }, cell(suspects.reason[s])),
     decideBar,
@@ -124,7 +124,7 @@ function drawNeighbors(s) {
   const near = suspects.neighbors[s], most = Math.max(...near.map((n) => n[3]), 1e-12);
   for (const [id, label, predicted, weight] of near) {
     const note = label === predicted || label < 0 ? "" : " (suspect too)";
-    box.append(make("div", {}, cell(id), label < 0 ? make("span", { class: "pill kx" }, "no label") : pill(label), make("div", { class: "track " + classColour(label), title: "weight " + weight + note }, make("div", { class: "fill", "--w": (100 * weight) / most })), make("span", { class: "num" }, weight.toPrecision(2))));
+    box.append(make("div", {}, cell(id), pill(label, 13), make("div", { class: "track " + classColour(label), title: "weight " + weight + note }, make("div", { class: "fill", "--w": (100 * weight) / most })), make("span", { class: "num" }, weight.toPrecision(2))));
   }
   return make("div", {}, make("h4", {}, "Nearest rows"), near.length ? box : make("p", { class: "caption" }, "No row is near."));
 }
@@ -144,9 +144,9 @@ function drawValues(s) {
   const odd = new Map(suspects.unusual[s].map((u) => [u[0], u]));
   const order = [...odd.keys(), ...columnOrder.filter((j) => !odd.has(j))];
   const given = suspects.given[s], suggested = suspects.suggested[s];
-  const head = make("div", { class: "value-head" }, make("span", {}, "column"), make("span", {}, "this row"), make("span", { title: "typical, and how many of the class are as far out" }, "‘" + visible(facts.classes[given]) + "’"), make("span", {}, "‘" + visible(facts.classes[suggested]) + "’"));
+  const head = make("div", { class: "value-head" }, make("span", {}, "column"), make("span", {}, "this row"), make("span", { title: "typical, and how many of the class are as far out" }, "‘" + shortened(facts.classes[given], 14) + "’"), make("span", {}, "‘" + shortened(facts.classes[suggested], 14) + "’"));
   const box = make("div", { class: "virtual", tabindex: "0", role: "list", "aria-label": "Values of the row" });
-  const side = (j, code, share) => make("span", { class: "share" }, cell(facts.typical[j]?.[code] ?? ""), share == null ? "" : " · " + percent(share));
+  const side = (j, code, share) => make("span", { class: "share" }, cell(facts.typical[j]?.[code] ?? ""), share == null ? "" : make("span", { class: "part" }, " · " + percent(share)));
   const draw = (index) => {
     const j = order[index], u = odd.get(j), column = facts.columns[j];
     const text = valueOf(j, s) ?? u?.[3] ?? "(only in the table)";
