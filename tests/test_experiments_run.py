@@ -236,7 +236,7 @@ def toml_of(tmp_path, **changes):
 
 
 def test_the_command_runs_a_study_and_says_how_far_it_is(tmp_path):
-    config = toml_of(tmp_path, data=[TOY], noise=[0.1], methods=["datalab", "boosting"])
+    config = toml_of(tmp_path, data=[TOY], noise=[0.1], methods=["extra_trees", "boosting"])
     call = ["run", str(config), "--results", str(tmp_path)]
     answer = CliRunner().invoke(experiment, call)
     assert answer.exit_code == 0, answer.output
@@ -270,8 +270,8 @@ def start(config: Path, results: Path) -> subprocess.Popen:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_study_goes_on_where_it_stopped(tmp_path, how):
-    config = toml_of(tmp_path, seeds=list(range(30)), methods=["datalab"], data=[TOY])
-    lines = tmp_path / "small" / "datalab.jsonl"
+    config = toml_of(tmp_path, seeds=list(range(12)), methods=["boosting"], data=[TOY])
+    lines = tmp_path / "small" / "boosting.jsonl"
     process = start(config, tmp_path)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (lines.exists() and lines.read_text().count("\n") >= 2):
@@ -282,8 +282,8 @@ def test_a_killed_study_goes_on_where_it_stopped(tmp_path, how):
         assert "finished runs are kept" in output
     study = run.load_study(str(config))
     kept = run.read_lines(tmp_path, "small")
-    assert 2 <= len(kept) < 60
-    assert run.run_study(study, tmp_path) == 60 - len(kept)
+    assert 2 <= len(kept) < 24
+    assert run.run_study(study, tmp_path) == 24 - len(kept)
     assert run.plan(study, tmp_path) == []
 
 
