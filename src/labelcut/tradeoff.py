@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from labelcut.cut import CutPath, parametric_cut
@@ -141,8 +141,9 @@ def choose_tradeoff(
         nothing = np.full(sign.size, np.nan)
         return Choice(0.0 if isinstance(rule, str) else float(rule), strength, np.nan, nothing)
     tasks = [(a, k) for a in strengths for k in range(len(folds))]
+    n_inside = max(1, effective_n_jobs(n_jobs) // len(tasks))
     paths = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_solve_fold)(graph, sign, label_terms[k], a * prior, folds[k]) for a, k in tasks
+        delayed(_solve_fold)(graph, sign, label_terms[k], a * prior, folds[k], n_inside) for a, k in tasks
     )
     best: Choice | None = None
     for a in strengths:
@@ -160,9 +161,11 @@ def choose_tradeoff(
 
 
 def _solve_fold(
-    graph: SimilarityGraph, sign: Ints, label_term: Floats, prior_term: Floats, hidden: Mask
+    graph: SimilarityGraph, sign: Ints, label_term: Floats, prior_term: Floats, hidden: Mask, n_jobs: int
 ) -> Floats:
-    path = confidence_cut(graph, sign, label_term, prior_term, hidden=hidden, t_range=TRADEOFF_RANGE)
+    path = confidence_cut(
+        graph, sign, label_term, prior_term, hidden=hidden, t_range=TRADEOFF_RANGE, n_jobs=n_jobs
+    )
     return np.clip(path.join_at[hidden], -TRADEOFF_RANGE, TRADEOFF_RANGE)
 
 
