@@ -3,11 +3,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from labelcut.probability import (
+    HIGHEST_RATE,
     NoiseRates,
     asymmetric_rates,
+    estimate_noise,
     fit_logistic,
     flag_by_expected_f1,
-    noise_rates_by_side,
     true_class_probability,
     wrong_label_probability,
 )
@@ -64,11 +65,29 @@ def test_a_side_without_labels_says_nothing_about_asymmetry():
     assert asymmetric_rates(np.ones(10), np.ones(10, dtype=bool), np.ones(10, dtype=bool)) is None
 
 
-def test_rates_by_side_are_shares_of_contrary_labels():
+def test_rates_are_shares_of_contrary_labels():
     side = np.array([True, True, True, True, False, False])
     label = np.array([True, True, True, False, False, True])
-    assert noise_rates_by_side(side, label, common=True) == NoiseRates(2 / 6, 2 / 6)
-    assert noise_rates_by_side(side, label, common=False) == NoiseRates(1 / 4, 1 / 2)
+    score = np.where(side, 1.0, -1.0)
+    assert estimate_noise(score, side, label) == NoiseRates(2 / 6, 2 / 6)
+    assert estimate_noise(score, side, label, kind="by_side") == NoiseRates(1 / 4, HIGHEST_RATE)
+
+
+def test_misplaced_rows_at_a_blurred_border_are_not_taken_for_noise():
+    # True classes overlap around 0, where sides are often wrong; labels themselves are wrong in 10 %.
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=4000)
+    truth = score + 0.7 * rng.normal(size=4000) > 0
+    label = truth != (rng.random(4000) < 0.1)
+    share = np.mean((score > 0) != label)
+    rates = estimate_noise(score, score > 0, label)
+    assert share > 0.2
+    assert rates.positive == rates.negative == pytest.approx(0.1, abs=0.03)
+
+
+def test_a_clean_table_keeps_half_a_wrong_label():
+    score = np.linspace(-1, 1, 100)
+    assert estimate_noise(score, score > 0, score > 0) == NoiseRates(0.005, 0.005)
 
 
 def test_undoing_the_noise_inverts_it_up_to_the_blend():

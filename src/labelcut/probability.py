@@ -17,9 +17,9 @@ __all__ = [
     "Logistic",
     "NoiseRates",
     "asymmetric_rates",
+    "estimate_noise",
     "fit_logistic",
     "flag_by_expected_f1",
-    "noise_rates_by_side",
     "true_class_probability",
     "wrong_label_probability",
 ]
@@ -31,14 +31,14 @@ Mask = NDArray[np.bool_]
 #: order.
 BLEND = 0.02
 
-#: The asymmetry test looks at this share of the labeled rows of each side, the surest ones, ...
+#: Noise is looked for in this share of the labeled rows of each side, the surest ones, ...
 SUREST_SHARE, SUREST_AT_LEAST = 0.2, 80
 
 #: ... says nothing about fewer rows than this, ...
 FEWEST_SUREST = 20
 
-#: ... and believes in a difference above this size and above this many standard errors. The first number
-#: keeps overlapping classes of unequal size (Adult) from being taken for one-sided noise.
+#: ... and a difference between the sides is believed in above this size and this many standard errors. The
+#: first number keeps overlapping classes of unequal size (Adult) from being taken for one-sided noise.
 ASYMMETRY_SIZE, ASYMMETRY_ERRORS = 0.1, 3.0
 
 #: Rates are kept below this, since labels that are wrong half of the time say nothing.
@@ -124,38 +124,77 @@ class NoiseRates:
         return NoiseRates(float(np.clip(self.positive, low, high)), float(np.clip(self.negative, low, high)))
 
 
+def estimate_noise(
+    score: Floats, is_positive_side: Mask, is_positive_label: Mask, *, kind: str = "auto"
+) -> NoiseRates:
+    """Return how often labels are wrong, from labeled rows and the sides they are on.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n_labeled,)
+        How strongly each row speaks for the positive side.
+    is_positive_side, is_positive_label : ndarray of bool of shape (n_labeled,)
+        The side of each row, and its given label.
+    kind : {"auto", "symmetric", "by_side"}, default="auto"
+        "symmetric": one rate, the share of contrary labels; but at most their share among the surest rows of
+        both sides, because near a blurred border rows are on the wrong side with a right label. "auto": the
+        same, unless :func:`asymmetric_rates` finds two. "by_side": the share of contrary labels on each side.
+    """
+    rates = asymmetric_rates(score, is_positive_side, is_positive_label) if kind == "auto" else None
+    if rates is None and kind == "by_side":
+        rates = _rates_by_side(is_positive_side, is_positive_label)
+    if rates is None:
+        rate = float(np.mean(is_positive_side != is_positive_label))
+        surest = _surest_contrary(score, is_positive_side, is_positive_label)
+        if surest is not None:
+            rate = min(rate, sum(n_contrary for n_contrary, _ in surest) / sum(n for _, n in surest))
+        rates = NoiseRates(rate, rate)
+    # Half a wrong label keeps the order of suspects on a table that seems clean.
+    return rates.bounded(lowest=0.5 / score.size)
+
+
 def asymmetric_rates(score: Floats, is_positive_side: Mask, is_positive_label: Mask) -> NoiseRates | None:
     """Return the noise rate of each class if they clearly differ, else None.
 
     Among the surest rows of a side nearly all truly belong to it, so contrary labels there are noise.
-    All arguments are for labeled rows only.
     """
-    shares, errors = [], []
+    surest = _surest_contrary(score, is_positive_side, is_positive_label)
+    if surest is None:
+        return None
+    # One label of each kind is added, or a share of 0 would seem to be known without error.
+    smoothed = [((n_contrary + 1.0) / (n + 2.0), n) for n_contrary, n in surest]
+    error = np.sqrt(sum(share * (1.0 - share) / n for share, n in smoothed))
+    shares = [n_contrary / n for n_contrary, n in surest]
+    difference = abs(shares[0] - shares[1])
+    if difference <= ASYMMETRY_SIZE or difference <= ASYMMETRY_ERRORS * error:
+        return None
+    return NoiseRates(*shares)
+
+
+def _surest_contrary(
+    score: Floats, is_positive_side: Mask, is_positive_label: Mask
+) -> list[tuple[int, int]] | None:
+    """Return how many of the surest rows of each side have a contrary label, and how many rows these are.
+
+    The positive side comes first. None if a side has too few rows.
+    """
+    counts = []
     for side, direction in ((True, -1.0), (False, 1.0)):
         rows = np.flatnonzero(is_positive_side == side)
         n_surest = int(min(max(SUREST_SHARE * rows.size, SUREST_AT_LEAST), rows.size / 2))
         if n_surest < FEWEST_SUREST:
             return None
         surest = rows[np.argsort(direction * score[rows], kind="stable")[:n_surest]]
-        share = float(np.mean(is_positive_label[surest] != side))
-        shares.append(share)
-        # One label of each kind is added, or a share of 0 would seem to be known without error.
-        smoothed = (share * n_surest + 1.0) / (n_surest + 2.0)
-        errors.append(smoothed * (1.0 - smoothed) / n_surest)
-    difference = abs(shares[0] - shares[1])
-    if difference <= ASYMMETRY_SIZE or difference <= ASYMMETRY_ERRORS * np.sqrt(sum(errors)):
-        return None
-    return NoiseRates(*shares)
+        counts.append((int(np.sum(is_positive_label[surest] != side)), n_surest))
+    return counts
 
 
-def noise_rates_by_side(is_positive_side: Mask, is_positive_label: Mask, *, common: bool) -> NoiseRates:
-    """Return the share of labeled rows whose side contradicts their label, in common or for each side."""
-    is_contrary = is_positive_side != is_positive_label
-    if common:
-        rate = float(is_contrary.mean())
-        return NoiseRates(rate, rate)
-    rates = [float(is_contrary[is_positive_side == side].mean()) if (is_positive_side == side).any() else 0.0
-             for side in (True, False)]  # fmt: skip
+def _rates_by_side(is_positive_side: Mask, is_positive_label: Mask) -> NoiseRates:
+    """Return the share of contrary labels on each side, 0 on a side without rows."""
+    rates = []
+    for side in (True, False):
+        on_side = is_positive_side == side
+        rates.append(float(np.mean(is_positive_label[on_side] != side)) if on_side.any() else 0.0)
     return NoiseRates(*rates)
 
 

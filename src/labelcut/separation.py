@@ -21,8 +21,8 @@ from labelcut.probability import (
     Logistic,
     NoiseRates,
     asymmetric_rates,
+    estimate_noise,
     fit_logistic,
-    noise_rates_by_side,
     true_class_probability,
     wrong_label_probability,
 )
@@ -273,14 +273,7 @@ def _with_probabilities(
         curve = Logistic(0.0 if by_cut else float(logit(np.clip(is_positive.mean(), 0.01, 0.99))), 0.0)
     given = curve(score)
 
-    is_on_positive = is_positive_side[is_labeled]
-    rates = (
-        asymmetric_rates(score[is_labeled], is_on_positive, is_positive) if settings.noise == "auto" else None
-    )
-    if rates is None:
-        rates = noise_rates_by_side(is_on_positive, is_positive, common=settings.noise != "by_side")
-    rates = rates.bounded(lowest=0.5 / is_positive.size)
-
+    rates = estimate_noise(score[is_labeled], is_positive_side[is_labeled], is_positive, kind=settings.noise)
     probability = true_class_probability(given, rates)
     p_wrong = np.full(sign.size, np.nan)
     p_wrong[is_labeled] = wrong_label_probability(probability[is_labeled], is_positive, rates)

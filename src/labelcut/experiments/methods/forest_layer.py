@@ -8,10 +8,9 @@ from scipy.special import logit
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, positive_probability, spread
 from labelcut.experiments.methods.forest import tune_forest
 from labelcut.probability import (
-    asymmetric_rates,
+    estimate_noise,
     fit_logistic,
     flag_by_expected_f1,
-    noise_rates_by_side,
     true_class_probability,
     wrong_label_probability,
 )
@@ -33,10 +32,7 @@ def fit(inputs: Inputs) -> Outcome:
         is_positive = inputs.given[labeled] == 1
         curve = fit_logistic(score[labeled], is_positive)
         side = score[labeled] > 0
-        rates = asymmetric_rates(score[labeled], side, is_positive)
-        if rates is None:
-            rates = noise_rates_by_side(side, is_positive, common=True)
-        rates = rates.bounded(lowest=0.5 / is_positive.size)
+        rates = estimate_noise(score[labeled], side, is_positive)
         probability = true_class_probability(curve(score), rates)
         p_wrong = wrong_label_probability(probability[labeled], is_positive, rates)
         flagged = np.zeros(len(inputs.given), dtype=bool)
