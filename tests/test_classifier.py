@@ -265,6 +265,8 @@ def test_an_unlabeled_row_is_explained_by_its_neighbors():
     assert why.given_label is None
     assert np.isnan(why.flips_at_trust)
     assert why.keep.label == why.flip.label == 0
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        clf.explain(1.5)
     with pytest.raises(IndexError, match="row 240 is not in the table; its 240 rows are numbered from 0"):
         clf.explain(240)
 
@@ -517,13 +519,24 @@ def test_few_rows_take_all_others_as_neighbors():
     assert np.array_equal(clf.predict(X), y)
 
 
-def test_one_labeled_row_per_class_is_enough():
-    X, truth = make_blobs(100, centers=[[-5, 0], [5, 0]], random_state=0)
-    y = np.full(100, -1)
-    for c in (0, 1):
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("make", [ConfidenceHNC, HNC])
+def test_one_labeled_row_per_class_is_enough(make, n_classes):
+    centers = [[-9, 0], [9, 0], [0, 9], [0, -9]][:n_classes]
+    X, truth = make_blobs(200, centers=centers, random_state=0)
+    y = np.full(200, -1)
+    for c in range(n_classes):
         y[np.flatnonzero(truth == c)[0]] = c
-    for clf in (HNC("paper", importances="equal"), HNC(n_trees=15)):
-        assert np.mean(clf.fit(X, y).transduction_ == truth) == 1.0
+    for preset in ("default", "paper"):
+        clf = make(preset).fit(X, y)
+        assert np.array_equal(clf.transduction_, truth)
+        assert set(clf.status_) == {"labeled", "unlabeled"}
+
+
+def test_the_only_label_of_a_class_is_never_overruled():
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    clf = small().fit(X, ["a", "b", None, None])
+    assert clf.transduction_[:2].tolist() == ["a", "b"]
 
 
 def test_minus_one_and_one_are_two_classes():

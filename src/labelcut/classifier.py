@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,7 +15,7 @@ from labelcut.conclusion import class_distribution, conclude, warn_if_degenerate
 from labelcut.explanation import Explanation, plain, weigh_sides
 from labelcut.features import canonical_order, deal_folds, fit_forest, scale_columns, weight_columns
 from labelcut.graph import kernel_weights, neighbors, similarity_graph
-from labelcut.labels import UNLABELED, Labels, check_trust, read_labels, stand_ins
+from labelcut.labels import UNLABELED, Labels, check_trust, hold_only_labels, read_labels, stand_ins
 from labelcut.presets import make_plan
 from labelcut.separation import Separation, StageClock, separate
 
@@ -265,8 +266,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = read_labels(y, len(X))
         _check_classes(given)
         labels, trust = check_trust(metadata.get("sample_weight"), given)
-        if self._holds_labels:
-            trust = np.full(len(X), np.inf)
+        is_reviewed = np.isinf(trust)
+        trust = np.full(len(X), np.inf) if self._holds_labels else hold_only_labels(labels, trust)
         plan = make_plan(self.get_params(deep=False), labels, X.shape[1])
 
         order = canonical_order(X, labels.codes, trust)
@@ -280,7 +281,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         clock = StageClock(is_talking=bool(self.verbose))
         self._build_graph(X, codes, clock)
         self._separate(codes, trust, clock)
-        self._conclude(codes, trust, given, clock)
+        self._conclude(codes, trust, clock)
+        self._given_code = given.codes
+        self.status_ = self._status(given, labels, is_reviewed)
         self.timings_ = clock.seconds
         return self
 
@@ -343,7 +346,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The class numbers that are cut off from the rest."""
         return [1] if self.classes_.size == 2 else range(self.classes_.size)
 
-    def _conclude(self, codes: Ints, trust: Floats, given: Labels, clock: StageClock) -> None:
+    def _conclude(self, codes: Ints, trust: Floats, clock: StageClock) -> None:
         """Store what was found, in the order of X."""
         self._node_code = codes
         with clock.stage("probabilities"):
@@ -363,8 +366,6 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.label_confidence_ = found.confidence[place]
         self.p_wrong_ = found.p_wrong[place]
         self.is_label_issue_ = found.is_issue[place]
-        self.status_ = self._status(given.codes, codes[place], trust[place], found.has_evidence[place])
-        self._given_code = given.codes
         chosen = [(found.choice.tradeoff, found.choice.strength) for found in self._separations]
         if self.classes_.size == 2:
             self.tradeoff_, self.prior_strength_ = chosen[0]
@@ -380,13 +381,12 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.asarray(opinion.argmax(axis=1))
         return np.full(n_rows, np.bincount(self._node_code[self._node_code != UNLABELED]).argmax())
 
-    def _status(self, given: Ints, used: Ints, trust: Floats, has_evidence: Mask) -> NDArray[np.str_]:
-        """Return what is known about each label, in a word."""
-        is_reviewed = np.isinf(trust) & (not self._holds_labels)
+    def _status(self, given: Labels, used: Labels, is_reviewed: Mask) -> NDArray[np.str_]:
+        """Return what is known about each row, in a word or two."""
         labeled = np.where(is_reviewed, "reviewed", "labeled")
-        unlabeled = np.where(given != UNLABELED, "ignored", "unlabeled")
-        status = np.where(used != UNLABELED, labeled, unlabeled)
-        return np.asarray(np.where(has_evidence, status, "no evidence"))
+        unlabeled = np.where(given.is_labeled, "ignored", "unlabeled")
+        status = np.where(used.is_labeled, labeled, unlabeled)
+        return np.asarray(np.where(self._node_has_evidence[self._place], status, "no evidence"))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for new rows, without solving a cut.
@@ -472,6 +472,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         n_rows = self._place.size
+        row = operator.index(row)
         if not 0 <= row < n_rows:
             raise IndexError(f"row {row} is not in the table; its {n_rows} rows are numbered from 0.")
         i = int(self._place[row])
@@ -485,7 +486,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         by_weight = np.lexsort((node, -weight))
         node, weight = node[by_weight], weight[by_weight]
         return Explanation(
-            row=int(row),
+            row=row,
             status=str(self.status_[row]),
             given_label=None if code == UNLABELED else plain(self.classes_[code]),
             predicted_label=plain(self.classes_[predicted]),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-__all__ = ["UNLABELED", "Labels", "check_trust", "read_labels", "stand_ins"]
+__all__ = ["UNLABELED", "Labels", "check_trust", "hold_only_labels", "read_labels", "stand_ins"]
 
 #: The class number of a row without a label; the same mark is read in ``y``, as in scikit-learn.
 UNLABELED = -1
@@ -112,6 +112,16 @@ def check_trust(sample_weight: Any, labels: Labels) -> tuple[Labels, NDArray[np.
             "one row of each class a positive weight, or drop that class from y."
         )
     return Labels(labels.classes, codes), trust
+
+
+def hold_only_labels(labels: Labels, trust: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the trust with ``inf`` for labels that are the only one of their class.
+
+    Were such a label overruled, its class would be gone.
+    """
+    counts = np.bincount(labels.codes[labels.is_labeled], minlength=labels.classes.size)
+    is_only = labels.is_labeled & (counts[labels.codes] == 1)
+    return np.where(is_only, np.inf, trust)
 
 
 def stand_ins(
