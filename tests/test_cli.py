@@ -207,6 +207,49 @@ def test_a_data_frame_is_audited_in_python(tmp_path):
     assert (tmp_path / "out" / "report.html") in saved
 
 
+def test_a_data_frame_keeps_its_index_and_its_own_way_of_writing(tmp_path):
+    frame, _ = shop()
+    frame["since"] = frame["since"].dt.strftime("%d.%m.%Y")
+    frame.index = pd.Index([f"row {i}" for i in range(len(frame))])
+    audit = labelcut.audit(frame, label="churned", max_rows=120)
+    assert set(audit.issues.index) <= set(frame.index)
+    assert audit.issues["given_label"].tolist() == frame["churned"][audit.issues.index].tolist()
+    audit.save(tmp_path)
+    written = pd.read_csv(tmp_path / "table.csv")
+    assert len(written) == 120
+    assert set(written["since"]) <= set(frame["since"])
+    with pytest.raises(TypeError, match="table is a list; give a data frame"):
+        labelcut.audit([1, 2], label="y")
+
+
+def test_what_the_model_warns_of_stands_in_the_report(tmp_path, capsys, monkeypatch):
+    import warnings
+
+    from labelcut.classifier import ConfidenceHNC
+
+    fit = ConfidenceHNC.fit
+
+    def fit_with_a_warning(self, *args, **options):
+        warnings.warn("the cut is nearly empty; change the trade-off.", UserWarning, stacklevel=2)
+        return fit(self, *args, **options)
+
+    write_shop(tmp_path / "shop.csv", n_rows=80, n_wrong=4)
+    monkeypatch.setattr("labelcut.report.budget.plant_and_find", lambda *_: None)
+    monkeypatch.setattr("labelcut.auditing.plant_and_find", lambda *_: None)
+    monkeypatch.setattr(ConfidenceHNC, "fit", fit_with_a_warning)
+    assert run("audit", tmp_path / "shop.csv", *AUDIT, "--out", tmp_path / "out") == 0
+    assert "note: the cut is nearly empty" in capsys.readouterr().out
+    assert "the cut is nearly empty" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_fault_of_ours_is_one_line_too(tmp_path, capsys, monkeypatch):
+    write_shop(tmp_path / "shop.csv", n_rows=80, n_wrong=4)
+    monkeypatch.setattr("labelcut.auditing.encode", lambda table: 1 / 0)
+    assert run("audit", tmp_path / "shop.csv", *AUDIT, "--out", tmp_path / "out") == 1
+    assert "a fault of LabelCut (ZeroDivisionError: division by zero)" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_three_classes_are_audited(tmp_path):
     rng = np.random.default_rng(0)
     kind = np.arange(150) % 3

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -113,9 +114,9 @@ class Audit:
             if source is not None:
                 write_with_columns(source, stage / name, self._our_columns())
             else:
-                ours = pd.DataFrame(self._our_columns(), index=self.table.frame.index)
-                frame = self.table.frame.assign(**ours)
-                frame.to_csv(stage / name, index=False)
+                ours = self._our_columns()
+                kept = {name: [values[row] for row in self.table.rows] for name, values in ours.items()}
+                self.table.frame.assign(**cast(Any, kept)).to_csv(stage / name, index=False)
             written = sorted(file.name for file in stage.iterdir())
         return [target / file for file in written]
 
@@ -209,7 +210,7 @@ def audit(
     Parameters
     ----------
     table : DataFrame
-        Numbers, categories, dates, texts, with gaps: as it is.
+        Numbers, categories, dates, texts, with gaps: as it is. Of polars frames a pandas copy is made.
     label : str
         The column with the labels; a missing one means that the row is unlabeled.
     id, group : str, optional
@@ -236,6 +237,10 @@ def audit(
     Audit
         With ``issues``, ``summary`` and ``save``; in a notebook it shows the page.
     """
+    if not isinstance(table, pd.DataFrame):
+        if not hasattr(table, "to_pandas"):
+            raise TypeError(f"table is a {type(table).__name__}; give a data frame (pandas, or polars).")
+        table = table.to_pandas()
     made = make_table(
         table,
         label=label,
@@ -265,10 +270,8 @@ def audit_table(
     on_step(STEPS[0])
     encoded = encode(table)
     on_step(STEPS[1])
-    try:
-        model = ConfidenceHNC(preset, n_jobs=n_jobs).fit(encoded.X, table.codes, sample_weight=trust)
-    except ValueError as error:
-        raise BadTable(f"{table.name}: {error}") from error
+    model, notes = _fit(ConfidenceHNC(preset, n_jobs=n_jobs), encoded.X, table, trust)
+    table = replace(table, notes=(*table.notes, *notes))
     rows = _rows(table, model)
     on_step(STEPS[2])
     doubtful = rows["is_label_issue"].to_numpy()
@@ -283,6 +286,19 @@ def audit_table(
     rows["reason"] = reasons
     on_step(STEPS[4])
     return Audit(table, model, rows, gather_facts(table, encoded, model, rows, matched, budget, fit))
+
+
+def _fit(
+    model: ConfidenceHNC, X: np.ndarray, table: Table, trust: np.ndarray
+) -> tuple[ConfidenceHNC, list[str]]:
+    """Fit the model; what it warns of becomes notes for the report."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            model.fit(X, table.codes, sample_weight=trust)
+        except ValueError as error:
+            raise BadTable(f"{table.name}: {error}") from error
+    return model, [str(warned.message) for warned in caught if issubclass(warned.category, UserWarning)]
 
 
 def _with_decisions(table: Table, matched: Matched) -> tuple[Table, np.ndarray]:
@@ -315,5 +331,5 @@ def _rows(table: Table, model: ConfidenceHNC) -> pd.DataFrame:
             "predicted_code": predicted,
             "suggested_code": predicted,
         },
-        index=table.frame.index,
+        index=table.index,
     )

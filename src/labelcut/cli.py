@@ -1,7 +1,7 @@
 """The command ``labelcut``: words on the command line into calls of the other modules, and messages out.
 
-Exit codes: 0 fine, 2 wrong use (an option, a path, an output that cannot be written), 3 bad data,
-130 interrupted.
+Exit codes: 0 fine, 1 a fault of ours, 2 wrong use (an option, a path, an output that cannot be written),
+3 bad data, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ import click
 from labelcut import __version__
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from labelcut.auditing import Audit
     from labelcut.reading import Source
     from labelcut.table import Table
 
-WRONG_USE, BAD_DATA, INTERRUPTED = 2, 3, 130
+OUR_FAULT, WRONG_USE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 COMMANDS = "labelcut.commands"  # Entry points of this group are commands too; `experiment` is one.
 
 
@@ -236,6 +238,8 @@ def print_summary(found: Audit, out: Path) -> None:
         if named:
             more = f" and {len(named) - 8} more" if len(named) > 8 else ""
             console.print(Text(f"{text}: {', '.join(named[:8])}{more}", style="dim"))
+    for note in found.facts["source"]["notes"]:
+        console.print(Text(f"note: {note}", style="yellow"))
     for conflict in found.facts["conflicts"]:
         console.print(Text(f"decision not used, {conflict}", style="yellow"))
     if counts["suspects"]:
@@ -326,15 +330,17 @@ def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda step: None
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (TextColumn("{task.description:20}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        current = [progress.add_task("starting", total=1)]
+        current: list[TaskID] = []
 
         def on_step(step: str) -> None:
-            progress.update(current[-1], completed=1)
-            current.append(progress.add_task(step, total=1))
+            for task in current[-1:]:
+                progress.update(task, total=1, completed=1)
+                progress.stop_task(task)
+            current.append(progress.add_task(step, total=None))
 
         yield on_step
 
@@ -361,12 +367,15 @@ def main(args: list[str] | None = None) -> None:
         _fail("interrupted; nothing was written.", INTERRUPTED)
     except MemoryError:
         _fail("not enough memory for this table; audit a part of it with --max-rows.", BAD_DATA)
-    except ValueError as error:
+    except Exception as error:
         from labelcut.reading import BadChoice, BadTable
 
-        if not isinstance(error, BadChoice | BadTable):
+        if isinstance(error, BadChoice | BadTable):
+            _fail(str(error), WRONG_USE if isinstance(error, BadChoice) else BAD_DATA)
+        if os.environ.get("LABELCUT_DEBUG"):
             raise
-        _fail(str(error), WRONG_USE if isinstance(error, BadChoice) else BAD_DATA)
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        _fail(f"a fault of LabelCut ({what}); LABELCUT_DEBUG=1 shows where, please report it.", OUR_FAULT)
 
 
 def _one_line(error: click.ClickException) -> str:

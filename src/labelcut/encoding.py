@@ -63,7 +63,9 @@ def _names(table: Table, wanted: Callable[[Column], bool]) -> list[str]:
 
 
 def _numbers(table: Table, names: list[str]) -> Encoded:
-    X = table.frame[names].to_numpy(dtype="float64", na_value=np.nan)
+    X = np.empty((len(table.frame), len(names)))
+    for j, name in enumerate(names):
+        X[:, j] = table.typed(name).to_numpy(dtype="float64", na_value=np.nan)
     return _filled(Encoded(X, tuple(names), tuple(names)))
 
 
@@ -73,7 +75,7 @@ def _categories(table: Table, names: list[str]) -> Encoded:
         return Encoded(np.empty((len(table.frame), 0)), (), ())
     from sklearn.preprocessing import OneHotEncoder
 
-    factors = [pd.factorize(_as_texts(table.frame[name]), sort=True) for name in names]
+    factors = [pd.factorize(_as_texts(table.typed(name)), sort=True) for name in names]
     encoder = OneHotEncoder(drop="if_binary", sparse_output=False, dtype="float64")
     X = encoder.fit_transform(np.column_stack([codes for codes, _ in factors]))
     outputs: list[tuple[str, str]] = []
@@ -90,7 +92,7 @@ def _texts_and_dates(table: Table, names: list[str]) -> Encoded:
     from skrub import StringEncoder, TableVectorizer
 
     # Numbers for names: a column name may hold anything, and the outputs are told apart by it.
-    prepared = pd.DataFrame({str(i): _prepared(table.frame[name]) for i, name in enumerate(names)})
+    prepared = pd.DataFrame({str(i): _prepared(table.typed(name)) for i, name in enumerate(names)})
     text_encoder = StringEncoder(n_components=TEXT_COLUMNS, random_state=0)
     vectorizer = TableVectorizer(
         cardinality_threshold=1, high_cardinality=text_encoder, drop_null_fraction=None

@@ -157,6 +157,10 @@ def find_source(
     if source.format in TEXT_FORMATS:
         source = _with_encoding(source, encoding)
     if source.format in ("csv", "arff"):
+        if b"\r" in head and b"\n" not in head and not source.encoding.startswith("utf-16"):
+            raise BadTable(
+                f"{shown}: its lines end with a bare carriage return; convert them: tr '\\r' '\\n'."
+            )
         source = _with_delimiter(source, delimiter)
     return source
 

@@ -51,12 +51,16 @@ class Column:
 class Table:
     """Rows with features and, for some of them, a label.
 
+    `frame` is as it was read, `converted` has the columns that are numbers or dates written as text, and
+    `index` is what the caller called the rows.
     `codes` holds the position of each row's label in `classes`, -1 for an unlabeled row.
     `rows` gives each row's number in the file, counted from 0: with ``--max-rows`` the table is a sample.
     `keys` names each row by its content.
     """
 
     frame: pd.DataFrame
+    converted: Mapping[str, pd.Series[Any]]
+    index: pd.Index[Any]
     columns: tuple[Column, ...]
     label: str
     classes: tuple[str, ...]
@@ -74,6 +78,10 @@ class Table:
     def features(self) -> list[Column]:
         """The columns a class is judged by."""
         return [column for column in self.columns if column.role == "feature"]
+
+    def typed(self, name: str) -> pd.Series[Any]:
+        """Return a column as what it is: numbers and dates as such, however they were written."""
+        return self.converted[name] if name in self.converted else self.frame[name]
 
     @property
     def is_labeled(self) -> np.ndarray:
@@ -150,23 +158,22 @@ def make_table(
     n_rows_in_file, rows = len(frame), np.arange(len(frame))
     if max_rows is not None and max_rows < len(frame):
         rows = np.sort(np.random.default_rng(0).choice(len(frame), max_rows, replace=False))
-        frame = frame.iloc[rows].reset_index(drop=True)
+        frame = frame.iloc[rows]
+    index, frame = frame.index, frame.reset_index(drop=True)
     texts = label_texts(frame[label], blank="")
     classes, codes = _classes(texts, {"", *unlabeled}, positive, label, name)
     roles = {label: "label"} | dict.fromkeys(ignore, "ignored")
     roles |= {column: role for column, role in ((id, "id"), (group, "group")) if column is not None}
     keys = row_keys(frame, label)
-    columns, converted = [], {}
+    columns: list[Column] = []
+    converted: dict[str, pd.Series[Any]] = {}
     for column in names:
         described, values = describe_column(frame[column], roles.get(column), kinds.get(column))
         columns.append(described)
         if values is not None:
             converted[column] = values
-    if converted:
-        frame = frame.assign(**cast(Any, converted))
-    table = Table(
-        frame, tuple(columns), label, classes, codes, rows, keys, n_rows_in_file, id, group, name, source
-    )
+    known = (label, classes, codes, rows, keys, n_rows_in_file, id, group, name, source)
+    table = Table(frame, converted, index, tuple(columns), *known)
     if not table.features:
         kinds_found = ", ".join(f"{c.name} ({c.kind})" for c in columns if c.name != label) or "none"
         raise BadTable(

@@ -55,11 +55,11 @@ def compare_with_classes(
     columns = [column for column in columns if column.kind != "text"]
     share = np.ones((2, len(columns), len(shown)), dtype=np.float32)
     for c, column in enumerate(columns):
-        values, codes = _comparable(table.frame[column.name], column), table.codes
+        values, codes = _comparable(table.typed(column.name), column), table.codes
         usual = typical[number[column.name]] = [""] * len(table.classes)
         for code in involved:
             members = values[codes == code]
-            usual[code] = _typical(table.frame[column.name], column, codes == code)
+            usual[code] = _typical(table.typed(column.name), column, codes == code)
             for k, of in enumerate((given, suggested)):
                 asked = of == code
                 share[k, c, asked] = _tail_share(members, values[shown[asked]], column.kind == "category")
