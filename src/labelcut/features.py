@@ -394,11 +394,13 @@ def _add_up(
     n_jobs: int | None,
 ) -> tuple[Floats, Ints]:
     """Return the summed class shares and the number of trees for each row; each tree judges its own rows."""
-    votes = np.zeros((len(X), n_classes))
+    total = np.zeros((len(X), model.n_classes_))
     n_votes = np.zeros(len(X), dtype=np.intp)
     for rows, shares in _judge(model, rows_of_tree, X, n_jobs):
-        votes[rows[:, None], model.classes_] += shares
+        total[rows] += shares
         n_votes[rows] += 1
+    votes = np.zeros((len(X), n_classes))
+    votes[:, model.classes_] = total
     return votes, n_votes
 
 
