@@ -90,7 +90,7 @@ def test_approximate_neighbors_are_mostly_the_true_ones_and_say_how_many(kind):
 
 def test_approximate_neighbors_do_not_depend_on_threads():
     rng = np.random.default_rng(0)
-    X, queries = rng.normal(size=(6000, 5)), rng.normal(size=(500, 5))
+    X, queries = rng.normal(size=(6000, 5)), rng.normal(size=(1500, 5))
     for new in (None, queries):
         one = neighbors(X, 5, new, method="approximate", n_jobs=1)
         two = neighbors(X, 5, new, method="approximate", n_jobs=2)

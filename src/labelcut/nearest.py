@@ -132,8 +132,9 @@ def _search(
     n_distinct, n_features = distinct.rows.shape
     # Looking at a bound takes as long as some 20 multiplications.
     work = float(len(queries)) * n_distinct * (n_features + 20)
-    # A few thousand rows are searched exactly anyway; cells need some hundred rows each.
-    if method == "exact" or (method == "auto" and work <= EXACT_WORK) or n_distinct < FIRST_ROWS:
+    # Nothing is won with few rows, or with no more queries than are sampled to measure the recall.
+    is_small = n_distinct <= FIRST_ROWS or len(queries) <= SAMPLE
+    if method == "exact" or (method == "auto" and work <= EXACT_WORK) or is_small:
         return *_nearest(distinct, queries, k, n_jobs), 1.0
     return _nearest_by_cells(distinct, queries, k, n_jobs)
 
@@ -270,8 +271,7 @@ def _candidates(
     """Return pairs of a query and a distinct row, among them all those of the k nearest."""
     factor, square = bounds.factor(queries)
     lower = np.matmul(factor, bounds.table, out=buffer[: len(factor)])
-    # The k nearest are not farther than any k rows; only rows with bounds up to that distance are in
-    # question.
+    # The k nearest are not farther than any k rows, so only rows with bounds up to that distance matter.
     some = _rows_with_small_bounds(lower, min(k, lower.shape[1]))
     limit = bounds.limit(_farthest(distinct.rows, queries, some), square)
     query, candidate = np.divmod(np.flatnonzero(lower <= limit[:, None]), lower.shape[1])
@@ -290,8 +290,7 @@ def _rows_with_small_bounds(lower: NDArray[Any], k: int) -> Ints:
     n_lines, n_columns = lower.shape
     size = max(1, min(GROUP, n_columns // (8 * k)))
     n_groups = n_columns // size
-    # Groups take every n_groups-th column, so that rows next to each other in the table fall into different
-    # ones.
+    # A group takes every n_groups-th column: rows next to each other in the table fall into different groups.
     grouped = lower[:, : n_groups * size].reshape(n_lines, size, n_groups)
     group = np.argpartition(grouped.min(axis=1), k - 1, axis=1)[:, :k]
     place = np.take_along_axis(grouped, group[:, None, :], axis=2).argmin(axis=1)
@@ -345,8 +344,8 @@ def _nearest_by_cells(
             )
 
     _run_in_threads(search, np.arange(0, len(queries), CELL_QUERIES), n_jobs)
-    found = (truth[check][:, :, None] == index[sampled[check]][:, None, :]).any(axis=2)
-    return index, distance, float(found.mean())
+    found = [np.isin(truth[i], index[sampled[i]]).mean() for i in check]
+    return index, distance, float(np.mean(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,9 +385,8 @@ class _Cells:
         size = np.cumsum(np.diff(self.starts)[self.around[cell]])
         chosen = self.around[cell, : 1 + np.searchsorted(size, n_rows)]
         pieces = [slice(self.starts[c], self.starts[c + 1]) for c in chosen]
-        return np.hstack([self.table[:, p] for p in pieces]), np.concatenate(
-            [self.members[p] for p in pieces]
-        )
+        rows = np.concatenate([self.members[piece] for piece in pieces])
+        return np.hstack([self.table[:, piece] for piece in pieces]), rows
 
     def ranks(self, factor: NDArray[Any], rows: Ints) -> Ints:
         """Return how many cells are nearer to each query than the cells of the given rows."""
@@ -403,17 +401,18 @@ def _search_cells(
     """Return row numbers and distances of the k nearest rows in the cells nearest to each query."""
     factor, square = bounds.factor(queries)
     scores = factor @ cells.centers
-    visited = scores <= np.partition(scores, n_visited - 1, axis=1)[:, n_visited - 1 :][:, :1]
+    visited = scores <= np.partition(scores, n_visited - 1, axis=1)[:, [n_visited - 1]]
     nearest = scores.argmin(axis=1)
 
-    some = np.empty((len(queries), k), dtype=np.intp)
+    n_some = min(k, len(distinct.rows))
+    some = np.empty((len(queries), n_some), dtype=np.intp)
     for cell in np.unique(nearest):
         mine = np.flatnonzero(nearest == cell)
         table, rows = cells.around_cell(cell, max(FIRST_ROWS, k))
-        some[mine] = rows[_rows_with_small_bounds(factor[mine] @ table, k)]
+        some[mine] = rows[_rows_with_small_bounds(factor[mine] @ table, n_some)]
     limit = bounds.limit(_farthest(distinct.rows, queries, some), square)
 
-    pairs = [np.repeat(np.arange(len(queries)), k) * len(distinct.rows) + some.ravel()]
+    pairs = [np.repeat(np.arange(len(queries)), n_some) * len(distinct.rows) + some.ravel()]
     for cell in range(visited.shape[1]):
         mine = np.flatnonzero(visited[:, cell])
         first, last = cells.starts[cell : cell + 2]
@@ -457,7 +456,7 @@ def _squared_distances(A: Floats, i: Ints, B: Floats, j: Ints) -> Floats:
     step = max(1, PAIR_NUMBERS // A.shape[1])
     for start in range(0, len(i), step):
         chunk = slice(start, start + step)
-        difference = A[i[chunk]] - B[j[chunk]]
+        difference = A.take(i[chunk], axis=0) - B.take(j[chunk], axis=0)
         np.square(difference, out=difference).sum(axis=1, out=squared[chunk])
     return squared
 
