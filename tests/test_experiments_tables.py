@@ -59,7 +59,7 @@ def test_a_cell_has_mean_deviation_the_best_in_bold_and_the_printed_value():
     table = tables.score_table(Lines(records), "accuracy", "20")
     assert table.head == ("Data", "CHNC (paper)", "Confident Learning")
     # Printed: 95.73 (0.61) and 89.92 (1.31); the second is 9.9 away, more than two brackets.
-    assert table.rows[0] == ("Vote", "**95.0** (1.4) [95.7]", "80.0 (0.0) [89.9]!")
+    assert table.rows[0] == ("Vote, 2 seeds", "**95.0** (1.4) [95.7]", "80.0 (0.0) [89.9]!")
     gap = dict(zip(table.head, table.rows[1], strict=True))
     assert gap["CHNC (paper)"] == "0.00"
     assert float(gap["Confident Learning"]) == pytest.approx(100 * (0.80 / 0.95 - 1), abs=0.01)
@@ -212,6 +212,7 @@ def some_results(tmp_path):
 
 
 def test_the_page_has_every_part_and_says_what_is_open(some_results, tmp_path):
+    (some_results / "remarks.md").write_text("A word of explanation.")
     answer = CliRunner().invoke(
         experiment, ["report", "--results", str(some_results), "--out", str(tmp_path / "docs" / "results.md")]
     )
@@ -219,6 +220,7 @@ def test_the_page_has_every_part_and_says_what_is_open(some_results, tmp_path):
     page = (tmp_path / "docs" / "results.md").read_text()
     assert "**accuracy** is unfinished: 72 of 1800 runs" in page
     assert "of 6 finished accuracy cells" in page
+    assert "A word of explanation." in page
     for part in ("Synthetic sets", "What each choice is worth", "Failed runs", "Misprints in the paper"):
         assert f"## {part}" in page
     assert "| DivideMix | Vote | 20 | 0 | ValueError in x.py:1: no |" in page

@@ -169,6 +169,7 @@ def write_report(results: Path, page: Path) -> list[Path]:
         "",
         *(f"- {sentence}" for sentence in reading(lines)),
         "",
+        *_remarks(results),
         *_chapter("Ten seeds, 30 % test rows", found.get("accuracy", [])),
         *_pictures(drawn, "ranks", "reliability"),
         *_chapter("Every rival, five seeds", found.get("real", [])),
@@ -209,6 +210,12 @@ def _open_parts(by_study: dict[str, list[Record]]) -> list[str]:
             text += f" No run yet of: {', '.join(METHODS[m].title for m in absent)}."
         lines.append(text)
     return ["## What is open", "", *lines] if lines else ["Every study is finished."]
+
+
+def _remarks(results: Path) -> list[str]:
+    """Give the written remarks kept beside the lines, where numbers alone do not explain."""
+    path = results / "remarks.md"
+    return [path.read_text(encoding="utf-8").rstrip(), ""] if path.exists() else []
 
 
 def _chapter(title: str, found: list[Table]) -> list[str]:

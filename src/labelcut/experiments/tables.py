@@ -193,7 +193,7 @@ def score_table(lines: Lines, score: str, noise: str, methods: Sequence[str] | N
     for data in lines.data():
         means = {method: lines.mean(score, method, data, noise) for method in methods}
         best = max((round(mean, 1) for mean in means.values() if mean is not None), default=None)
-        row = [title_of(data)]
+        row = [f"{title_of(data)}, {_seed_count(lines, score, methods, data, noise)}"]
         for method in methods:
             fact = facts.get("cells", {}).get(data, {}).get(method) if lines.test_share == 0.3 else None
             text, marked = _cell(lines.values(score, method, data, noise), best, fact)
@@ -210,6 +210,13 @@ def score_table(lines: Lines, score: str, noise: str, methods: Sequence[str] | N
     head = ("Data", *(METHODS[method].title for method in methods))
     title = f"{SCORE_TITLES[score]}, {noise} % noise, {lines.test_share:.0%} test rows"
     return Table(title, head, tuple(rows), tuple(remarks), f"{score}-{noise}-{round(100 * lines.test_share)}")
+
+
+def _seed_count(lines: Lines, score: str, methods: Sequence[str], data: str, noise: str) -> str:
+    """Say how many seeds are behind a row: "10 seeds", or "2-10 seeds" where methods differ."""
+    counts = {len(lines.values(score, method, data, noise)) for method in methods} - {0}
+    span = "-".join(str(count) for count in sorted({min(counts, default=0), max(counts, default=0)}))
+    return f"{span} seed{'' if span == '1' else 's'}"
 
 
 def _cell(values: dict[int, float], best: float | None, fact: list[float | None] | None) -> tuple[str, bool]:
