@@ -27,7 +27,7 @@ def solve_path(
     t_min: float,
     t_max: float,
     n_threads: int,
-    poll: Callable[[int], None],
+    poll: Callable[[int], object],
 ) -> NDArray[np.float64]:
     """Return, per node, the trade-off above which it is on the source side."""
     (c, b, m), _ = _whole_numbers(capacity, cost, slope)
@@ -63,7 +63,7 @@ def route(
     column: NDArray[np.int32],
     capacity: NDArray[np.float64],
     excess: NDArray[np.float64],
-    poll: Callable[[int], None],
+    poll: Callable[[int], object],
 ) -> NDArray[np.float64]:
     """Return, per stored arc, a flow that carries as much excess to deficits as possible."""
     (c, e), unit = _whole_numbers(capacity, excess)

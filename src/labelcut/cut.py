@@ -22,6 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from labelcut import _cut_reference
+
 try:
     from labelcut import _core as _solver
 except ImportError:  # installed without a C++ compiler
@@ -41,6 +43,10 @@ SAME_BREAKPOINT = 1e-9
 
 #: A certified result may miss the balance of a flow by this much, relative to the terms that were added up.
 CERTIFIED = 1e-12
+
+#: Where the numbers of a problem span more than this, rounding may hide small ones beside large ones. Up to
+#: this many nodes such a problem is solved in exact arithmetic.
+WIDE_SPAN, EXACT_UP_TO = 1e30, 50
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -258,7 +264,8 @@ def solve(
     n_free = free.cost.size
     poll = (lambda n_settled: None) if on_progress is None else (lambda n: on_progress(n, n_free))
     join_at = np.where(problem.source_seeds, -np.inf, np.inf)  # type: ignore[arg-type]
-    join_at[is_free] = _solver.solve_path(
+    needs_exact = n_free <= EXACT_UP_TO and _span(free) > WIDE_SPAN
+    join_at[is_free] = (_cut_reference if needs_exact else _solver).solve_path(
         *_csr_arrays(free.capacities), free.cost, free.slope, t_min, t_max, effective_n_jobs(n_jobs), poll
     )
     return CutPath(join_at, problem, t_min, t_max)
@@ -363,6 +370,17 @@ def _net_out(flow: Floats, row: NDArray[Any], column: NDArray[Any], n_nodes: int
 def _sum_by(group: NDArray[Any], values: Floats, n_groups: int = 0) -> Floats:
     """Return the sum of the values of each group, as floats even where there are none."""
     return np.bincount(group, values, n_groups).astype(np.float64)
+
+
+def _span(problem: CutProblem) -> float:
+    """Return how far apart the sizes of the problem's numbers are: of its costs, times that of its slopes."""
+    span = 1.0
+    for numbers in (np.concatenate([problem.capacities.data, np.abs(problem.cost)]), problem.slope):
+        positive = numbers[numbers > 0]
+        if positive.size:
+            with np.errstate(over="ignore"):
+                span *= positive.max() / positive.min()
+    return float(span)
 
 
 def _fold_seeds(problem: CutProblem, is_free: Mask) -> CutProblem:
