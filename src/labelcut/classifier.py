@@ -75,8 +75,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         paper.
     confidence_counts : {"free", "with_seeds"}, optional
         Whether seeds are counted in a confidence.
-    confidence_scale : {"k_mean", "mean"}, optional
-        What a confidence of 1 weighs: ``n_neighbors`` times the mean similarity, or the mean similarity.
+    confidence_scale : {"degree", "mean"}, optional
+        What a confidence of 1 weighs: the mean degree, which is ``n_neighbors`` times the mean weight a row
+        gives to its nearest rows; or the mean of all weights, as printed.
     confidence_strength : float, default=1.0
         A factor on that weight. Large values make every label a seed.
     confidence_in_folds : {"once", "each"}, default="once"

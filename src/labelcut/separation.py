@@ -49,7 +49,7 @@ class Settings:
     breakpoints: str = "exact"
     confidence_symmetric: bool = True
     confidence_counts: str = "free"
-    confidence_scale: str = "k_mean"
+    confidence_scale: str = "degree"
     confidence_strength: float = 1.0
     confidence_in_folds: str = "once"
     prior_strengths: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)
@@ -302,9 +302,13 @@ def _confidence(
 
 
 def _label_scale(graph: SimilarityGraph, kind: str) -> float:
-    """Return what a confidence of 1 is worth in units of similarity (theta)."""
-    mean_weight = float(graph.weights.data.mean()) if graph.weights.nnz else 0.0
-    return mean_weight * graph.n_neighbors if kind == "k_mean" else mean_weight
+    """Return what a confidence of 1 is worth in units of similarity (theta).
+
+    The mean degree is k times the mean weight that a row gives to its own k nearest rows.
+    """
+    if kind == "degree":
+        return float(graph.degree.mean())
+    return float(graph.weights.data.mean()) if graph.weights.nnz else 0.0
 
 
 def _label_term(
