@@ -1,5 +1,6 @@
 """The worked examples run, and their answers are those of an independent computation."""
 
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -29,6 +30,15 @@ def test_the_outputs_in_the_documents_are_those_of_the_examples(monkeypatch, cap
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
         for line in capsys.readouterr().out.splitlines():
             assert line.strip() in documents, f"{name} prints {line!r}"
+
+
+def test_the_cut_in_the_readme_is_that_of_the_example():
+    blocks = re.findall(r"```python\n(.*?)```", (EXAMPLES.parent / "README.md").read_text(), flags=re.DOTALL)
+    names = {}
+    exec(next(block for block in blocks if "parametric_cut" in block), names)
+    example = load("cut_demo")
+    X, _, given, is_labeled = example["mislabeled_moons"]()
+    assert names["path"].join_at.tolist() == example["separate"](X, given, is_labeled).join_at.tolist()
 
 
 def test_denoising_equals_its_dual_least_squares_problem():
