@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
-from labelcut.reading import BadTable, Source, as_label, column_names, text_records
+from labelcut.reading import BadTable, Source, as_label, column_names, text_records, unique_names
 from labelcut.records import append_cells, is_blank, quoted, replace_cell
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -148,31 +148,34 @@ def write_corrected(source: Source, out: Path, label: str, changes: Mapping[int,
         _rewrite_text(source, out, _replacing_in_objects(source, label, changes))
     elif source.format == "xlsx":
         with _workbook(source, out) as sheet:
-            column = [str(cell.value or "").strip() for cell in sheet[1]].index(label) + 1
-            for row, text in changes.items():
-                cell = sheet.cell(row + 2, column)
-                cell.value = _like(text, [sheet.cell(r, column).value for r in range(2, sheet.max_row + 1)])
+            names = unique_names("" if cell.value is None else cell.value for cell in sheet[1])
+            column = names.index(label) + 1
+            values = [sheet.cell(row, column).value for row in range(2, sheet.max_row + 1)]
+            for row, value in _in_their_type(changes, values).items():
+                sheet.cell(row + 2, column).value = value
     else:
         import pyarrow as pa
 
         table = _arrow(source)
-        position = [name.strip() for name in table.column_names].index(label)
+        position = unique_names(table.column_names).index(label)
         values = table.column(position).to_pylist()
-        known = {as_label(value): value for value in values if value is not None}
-        for row, text in changes.items():
-            values[row] = known[text] if text in known else _like(text, values)
+        for row, value in _in_their_type(changes, values).items():
+            values[row] = value
         field = table.schema.field(position)
         column = pa.array(values, type=_plain_type(field.type)).cast(field.type)
         _write_arrow(source, table.set_column(position, field, column), out)
 
 
-def _like(text: str, values: Sequence[Any]) -> Any:
-    """Return the label in the type its column has."""
-    sample = next((value for value in values if value is not None), text)
+def _in_their_type(changes: Mapping[int, str], values: Sequence[Any]) -> dict[int, Any]:
+    """Return labels in the type of their column: as the value that reads the same, else by its type."""
+    known = {as_label(value): value for value in values if value is not None}
+    kind = type(next(iter(known.values()), ""))
+    return {row: known[text] if text in known else _converted(text, kind) for row, text in changes.items()}
+
+
+def _converted(text: str, kind: type) -> Any:
     try:
-        return (
-            {"true": True, "false": False}[text.lower()] if isinstance(sample, bool) else type(sample)(text)
-        )
+        return {"true": True, "false": False}[text.lower()] if kind is bool else kind(text)
     except (TypeError, ValueError, KeyError):
         return text
 
@@ -279,19 +282,20 @@ def _extending_objects(source: Source, columns: Mapping[str, Sequence[Any]]) -> 
 
 
 def _replacing_in_objects(source: Source, label: str, changes: Mapping[int, str]) -> Iterator[bytes]:
-    known: dict[str, Any] = {}
-    for _, line in _objects(source):
-        if line.strip() and (value := json.loads(line.decode("utf-8-sig")).get(label)) is not None:
-            known.setdefault(as_label(value), value)
+    values = [_parsed(line).get(label) for number, line in _objects(source) if number is not None]
+    labels = _in_their_type(changes, values)
     for number, line in _objects(source):
         if number is None or number not in changes:
             yield line
             continue
-        row = json.loads(line.decode("utf-8-sig"))
-        text = changes[number]
-        row[label] = known[text] if text in known else _like(text, list(known.values()))
+        row = _parsed(line) | {label: labels[number]}
         end = line[len(line.rstrip(b"\r\n")) :]
         yield json.dumps(row, ensure_ascii=False).encode() + end
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    row: dict[str, Any] = json.loads(line.decode("utf-8-sig"))
+    return row
 
 
 @contextlib.contextmanager
