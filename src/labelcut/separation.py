@@ -94,7 +94,7 @@ class Prior:
     def fit(cls, probability: Floats, sign: Ints, noise: str) -> Prior:
         """Learn the unit, and whether the noise is one-sided, from the labeled rows."""
         p, is_positive = probability[sign != 0], sign[sign != 0] > 0
-        rates = asymmetric_rates(p, p > 0.5, is_positive) if noise == "auto" else None
+        rates = asymmetric_rates(p, p > 0.5, is_positive) if noise != "symmetric" else None
         rates = None if rates is None else rates.bounded(0.0)
         return cls(float(np.std(_log_odds(p, rates))), rates)
 
