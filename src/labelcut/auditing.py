@@ -33,6 +33,9 @@ ISSUE_COLUMNS = (
     *("row", "id", "given_label", "predicted_label", "label_quality", "p_wrong", "label_confidence"),
     *("probability", "reason", "key"),
 )
+OUR_COLUMNS = (
+    *("is_label_issue", "predicted_label", "label_quality", "label_confidence", "probability", "status"),
+)
 SUMMARY_PARTS = (
     *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate", "by_class"),
     *("budget", "groups", "columns", "conflicts"),
@@ -64,8 +67,11 @@ class Audit:
     def issues(self) -> pd.DataFrame:
         """The suspect labels, most suspect first, with the reason for each."""
         ranked = rank_suspects(self.rows)
-        columns = [name for name in ISSUE_COLUMNS if name != "id" or self.table.id is not None]
-        return self.rows.iloc[ranked][columns]
+        issues = self.rows.iloc[ranked].assign(
+            id=np.array(self.table.ids(ranked), dtype=object),
+            key=np.array(self.table.key_texts(ranked), dtype=object),
+        )
+        return issues[[name for name in ISSUE_COLUMNS if name != "id" or self.table.id is not None]]
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -115,7 +121,7 @@ class Audit:
                 write_with_columns(source, stage / name, self._our_columns())
             else:
                 ours = self._our_columns()
-                kept = {name: [values[row] for row in self.table.rows] for name, values in ours.items()}
+                kept = {name: values[self.table.rows] for name, values in ours.items()}
                 self.table.frame.assign(**cast(Any, kept)).to_csv(stage / name, index=False)
             written = sorted(file.name for file in stage.iterdir())
         return [target / file for file in written]
@@ -126,22 +132,15 @@ class Audit:
         )
         return csv_text(list(issues.columns), issues.itertuples(index=False))
 
-    def _our_columns(self) -> dict[str, list[Any]]:
+    def _our_columns(self) -> dict[str, np.ndarray]:
         """Return our columns for every row of the file, empty for rows that were not audited."""
         taken = {column.name for column in self.table.columns}
-        ours = {
-            "is_label_issue": self.rows["is_label_issue"].tolist(),
-            "predicted_label": self.rows["predicted_label"].tolist(),
-            "label_quality": _numbers(self.rows["label_quality"]),
-            "label_confidence": _numbers(self.rows["label_confidence"]),
-            "probability": _numbers(self.rows["probability"]),
-            "status": self.rows["status"].tolist(),
-        }
         result = {}
-        for name, values in ours.items():
-            full: list[Any] = [None] * self.table.n_rows_in_file
-            for row, value in zip(self.table.rows.tolist(), values, strict=True):
-                full[row] = value
+        for name in OUR_COLUMNS:
+            full = self.rows[name].to_numpy()
+            if len(full) < self.table.n_rows_in_file:
+                full = np.full(self.table.n_rows_in_file, None, dtype=object)
+                full[self.table.rows] = self.rows[name].to_numpy()
             number, unique = 1, OUR_PREFIX + name
             while unique in taken:
                 number += 1
@@ -184,10 +183,6 @@ class Audit:
         """Return one line: how many suspects among how many labels."""
         counts = self.facts["counts"]
         return f"Audit({self.table.name}: {counts['suspects']} suspects among {counts['labeled']} labels)"
-
-
-def _numbers(values: pd.Series[Any]) -> list[float | None]:
-    return [None if np.isnan(value) else round(float(value), 6) for value in values]
 
 
 def audit(
@@ -318,7 +313,6 @@ def _rows(table: Table, model: ConfidenceHNC) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "row": table.rows + 1,
-            "id": np.array(table.ids(), dtype=object),
             "is_label_issue": model.is_label_issue_,
             "label_quality": 1.0 - model.p_wrong_,
             "given_label": names[table.codes],
@@ -327,7 +321,7 @@ def _rows(table: Table, model: ConfidenceHNC) -> pd.DataFrame:
             "label_confidence": model.label_confidence_,
             "probability": model.label_distributions_.max(axis=1),
             "status": model.status_.astype(object),
-            "key": np.array(table.key_texts(), dtype=object),
+            "key": table.keys,
             "predicted_code": predicted,
             "suggested_code": predicted,
         },

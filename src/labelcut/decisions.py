@@ -117,16 +117,19 @@ def match(decisions: list[Decision], table: Table) -> Matched:
     """
     rows_of: dict[str, list[int]] = defaultdict(list)
     by_id = table.id is not None
-    for i, name in enumerate(table.ids() if by_id else table.key_texts()):
+    keys = table.key_texts()
+    for i, name in enumerate(table.ids() if by_id else keys):
         rows_of[name].append(i)
+    rows_of.pop("", None)
     labels: dict[int, str] = {}
     unsure: set[int] = set()
     conflicts = []
     decided: dict[int, Decision] = {}
     for decision in decisions:
-        name = decision.id if by_id else decision.key
         what = f"line {decision.line} ({'id ' + decision.id if decision.id else 'key ' + decision.key})"
-        rows = rows_of.get(name, []) if name else []
+        rows = rows_of.get(decision.id if by_id else decision.key, [])
+        if not rows and by_id and decision.key:  # The id was changed or cut; the content may still tell.
+            rows = [i for i, key in enumerate(keys) if key == decision.key]
         if not rows:
             conflicts.append(f"{what}: no such row in the table; left out.")
             continue

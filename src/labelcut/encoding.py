@@ -41,17 +41,37 @@ def encode(table: Table) -> Encoded:
     Encoded
         `X` has one row per row of the table, float64 and finite.
     """
+    numeric = _names(table, lambda c: c.kind == "numeric")
+    gappy = [name for name in numeric if not np.isfinite(_floats(table, name)).all()]
     blocks = [
-        _numbers(table, _names(table, lambda c: c.kind == "numeric")),
         _categories(table, _names(table, lambda c: c.kind == "category" and c.n_distinct <= MANY_CATEGORIES)),
         _texts_and_dates(table, _names(table, lambda c: c.kind in ("date", "text") or _has_many_values(c))),
     ]
-    X = [block.X for block in blocks if block.X.shape[1]]
+    # Numbers go straight to their place: a second copy of them would be the largest thing held.
+    n_numbers = len(numeric) + len(gappy)
+    X = np.empty((len(table.frame), n_numbers + sum(block.X.shape[1] for block in blocks)))
+    place = {name: j for j, name in enumerate(numeric)}
+    for name, j in place.items():
+        X[:, j] = _floats(table, name)
+    for j, name in enumerate(gappy, start=len(numeric)):
+        X[:, [place[name], j]] = _filled(Encoded(X[:, [place[name]]], (name,), (name,))).X
+    end = n_numbers
+    for block in blocks:
+        X[:, end : end + block.X.shape[1]] = block.X
+        end += block.X.shape[1]
     return Encoded(
-        X[0] if len(X) == 1 else np.hstack(X),
-        tuple(name for block in blocks for name in block.names),
-        tuple(name for block in blocks for name in block.origin),
+        X,
+        (
+            *numeric,
+            *(f"{name}: was missing" for name in gappy),
+            *(n for block in blocks for n in block.names),
+        ),
+        (*numeric, *gappy, *(name for block in blocks for name in block.origin)),
     )
+
+
+def _floats(table: Table, name: str) -> np.ndarray:
+    return table.typed(name).to_numpy(dtype="float64", na_value=np.nan)
 
 
 def _has_many_values(column: Column) -> bool:
@@ -60,13 +80,6 @@ def _has_many_values(column: Column) -> bool:
 
 def _names(table: Table, wanted: Callable[[Column], bool]) -> list[str]:
     return [column.name for column in table.features if wanted(column)]
-
-
-def _numbers(table: Table, names: list[str]) -> Encoded:
-    X = np.empty((len(table.frame), len(names)))
-    for j, name in enumerate(names):
-        X[:, j] = table.typed(name).to_numpy(dtype="float64", na_value=np.nan)
-    return _filled(Encoded(X, tuple(names), tuple(names)))
 
 
 def _categories(table: Table, names: list[str]) -> Encoded:

@@ -20,6 +20,7 @@ from labelcut.reading import BadChoice, BadTable, Source, as_label, unique_names
 KINDS = ("numeric", "category", "date", "text", "identifier", "constant")
 FEATURE_KINDS = ("numeric", "category", "date", "text")
 OUR_PREFIX = "labelcut_"
+ALL_ROWS = slice(None)
 TYPING_SAMPLE = 500  # Different values looked at when a kind is chosen; enough for shares of a few percent.
 MANY_CATEGORIES = 40  # From here on a category is described by its letters instead of one column per value.
 
@@ -88,15 +89,15 @@ class Table:
         """Which rows carry a label."""
         return cast(np.ndarray, self.codes >= 0)
 
-    def key_texts(self) -> list[str]:
+    def key_texts(self, rows: np.ndarray | slice = ALL_ROWS) -> list[str]:
         """Return the rows' keys as text."""
-        return [f"{key:016x}" for key in self.keys.tolist()]
+        return [f"{key:016x}" for key in self.keys[rows].tolist()]
 
-    def ids(self) -> list[str]:
+    def ids(self, rows: np.ndarray | slice = ALL_ROWS) -> list[str]:
         """Return the rows' ids as text; without an id column the row number, counted from 1."""
         if self.id is None:
-            return [str(row + 1) for row in self.rows]
-        return label_texts(self.frame[self.id], blank="")
+            return [str(row + 1) for row in self.rows[rows].tolist()]
+        return label_texts(self.frame[self.id].iloc[rows], blank="")
 
 
 def make_table(

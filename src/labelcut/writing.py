@@ -11,14 +11,18 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from labelcut.reading import BadTable, Source, as_label, column_names, text_records, unique_names
 from labelcut.records import append_cells, is_blank, quoted, replace_cell
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 STAGE_PREFIX = ".labelcut-"
@@ -42,6 +46,14 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return text.strip() == text
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value of ours as files hold it: no NaN, six digits, no numpy types."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float):
+        return None if math.isnan(value) else round(value, 6)
+    return value
 
 
 @contextlib.contextmanager
@@ -97,7 +109,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return out.getvalue()
 
 
-def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> None:
     """Copy the table with columns added at its end; None is an empty cell.
 
     Parameters
@@ -117,14 +129,14 @@ def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence
         with _workbook(source, out) as sheet:
             start = sheet.max_column + 1
             for j, (name, values) in enumerate(columns.items()):
-                for i, value in enumerate([name, *values], start=1):
+                for i, value in enumerate([name, *map(plain_value, values)], start=1):
                     sheet.cell(i, start + j, guarded(value) if isinstance(value, str) else value)
     else:
         import pyarrow as pa
 
         table = _arrow(source)
         for name, values in columns.items():
-            table = table.append_column(name, pa.array(list(values)))
+            table = table.append_column(name, pa.array([plain_value(value) for value in values]))
         _write_arrow(source, table, out)
 
 
@@ -226,7 +238,7 @@ def _rows_of(source: Source) -> Iterator[tuple[int | None, bytes]]:
             number += 1
 
 
-def _appending(source: Source, columns: Mapping[str, Sequence[Any]]) -> Iterator[bytes]:
+def _appending(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[bytes]:
     delimiter, quote = source.delimiter.encode(), source.quote.encode()
     n_columns, n_rows = len(column_names(source)), len(next(iter(columns.values())))
     last = -1
@@ -234,14 +246,14 @@ def _appending(source: Source, columns: Mapping[str, Sequence[Any]]) -> Iterator
         if number is None:
             if source.format == "arff" and record.strip().lower().startswith(b"@data"):
                 for name, values in columns.items():
-                    is_number = all(value is None or isinstance(value, int | float) for value in values)
+                    is_number = all(isinstance(plain_value(value), float | None) for value in values)
                     yield f"@attribute {name} {'numeric' if is_number else 'string'}\n".encode()
             yield record
             continue
         if number >= n_rows:
             raise BadTable(f"{source.name}: changed while it was read; run the audit again.")
         blank = "?" if source.format == "arff" else None
-        raw = list(columns) if number < 0 else [values[number] for values in columns.values()]
+        raw = list(columns) if number < 0 else [plain_value(values[number]) for values in columns.values()]
         texts = [blank if cell is None else guarded(cell) if isinstance(cell, str) else cell for cell in raw]
         cells = [quoted(_cell(source, cell), delimiter, quote) for cell in texts]
         yield append_cells(record, cells, n_columns, delimiter, quote)
@@ -270,12 +282,13 @@ def _objects(source: Source) -> Iterator[tuple[int | None, bytes]]:
             number += bool(line.strip())
 
 
-def _extending_objects(source: Source, columns: Mapping[str, Sequence[Any]]) -> Iterator[bytes]:
+def _extending_objects(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[bytes]:
     for number, line in _objects(source):
         if number is None:
             yield line
             continue
-        ours = json.dumps({name: values[number] for name, values in columns.items()}, ensure_ascii=False)
+        row = {name: plain_value(values[number]) for name, values in columns.items()}
+        ours = json.dumps(row, ensure_ascii=False)
         close = line.rindex(b"}")
         comma = b"" if line[:close].strip().endswith(b"{") else b", "
         yield line[:close] + comma + ours[1:].encode() + line[close + 1 :]

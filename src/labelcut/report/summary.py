@@ -84,7 +84,7 @@ def rank_suspects(issues: pd.DataFrame) -> np.ndarray:
     """Return the positions of the flagged rows, most suspect first; equal ones by content, not by place."""
     flagged = np.flatnonzero(issues["is_label_issue"].to_numpy())
     part = issues.iloc[flagged]
-    return flagged[np.lexsort((part["key"].to_numpy(dtype="str"), part["label_quality"].to_numpy()))]
+    return flagged[np.lexsort((part["key"].to_numpy(), part["label_quality"].to_numpy()))]
 
 
 def column_weights(table: Table, encoded: Encoded, model: ConfidenceHNC) -> dict[str, float]:
@@ -279,13 +279,18 @@ def _column(column: Column, weight: float) -> dict[str, Any]:
 def _suspects(
     table: Table, model: ConfidenceHNC, issues: pd.DataFrame, shown: np.ndarray, fit: Fit
 ) -> dict[str, list[Any]]:
-    ids, suggested = table.ids(), issues["suggested_code"].to_numpy()
+    reasons = [model.explain(i) for i in shown.tolist()]
+    near = [why.neighbors[:MOST_NEIGHBORS] for why in reasons]
+    named = np.unique(np.concatenate([shown, *near]))
+    names = [shortened(name) for name in table.ids(named)]
+    ids = dict(zip(named.tolist(), names, strict=True))
+    suggested, predicted = issues["suggested_code"].to_numpy(), issues["predicted_code"].to_numpy()
     groups = group_codes(table)[0] if table.group is not None else None
     part = issues.iloc[shown]
     facts: dict[str, list[Any]] = {
         "row": [int(row) + 1 for row in table.rows[shown]],
-        "id": [shortened(ids[i]) for i in shown],
-        "key": part["key"].tolist(),
+        "id": [ids[i] for i in shown.tolist()],
+        "key": table.key_texts(shown),
         "given": table.codes[shown].tolist(),
         "suggested": suggested[shown].tolist(),
         "wrong": [round(float(p), 4) for p in part["p_wrong"]],
@@ -300,8 +305,7 @@ def _suspects(
         "trust": [],
         "neighbors": [],
     }
-    for i in shown.tolist():
-        why = model.explain(i)
+    for why, rows in zip(reasons, near, strict=True):
         for name, side in (("keep", why.keep), ("flip", why.flip)):
             parts = (side.neighbors, side.label, side.prior, side.tradeoff)
             facts[name].append([round(float(part), 4) for part in parts])
@@ -309,13 +313,11 @@ def _suspects(
         facts["tradeoff"].append(round(float(why.tradeoff), 4))
         trust = why.flips_at_trust
         facts["trust"].append(round(trust, 2) if np.isfinite(trust) and trust > 0 else None)
-        near = why.neighbors[:MOST_NEIGHBORS].tolist()
         weights = why.weights[:MOST_NEIGHBORS].tolist()
-        predicted = issues["predicted_code"].to_numpy()
         facts["neighbors"].append(
             [
-                [shortened(ids[j]), int(table.codes[j]), int(predicted[j]), float(f"{weight:.3g}")]
-                for j, weight in zip(near, weights, strict=True)
+                [ids[j], int(table.codes[j]), int(predicted[j]), float(f"{weight:.3g}")]
+                for j, weight in zip(rows.tolist(), weights, strict=True)
             ]
         )
     return facts
