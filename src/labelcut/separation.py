@@ -132,6 +132,8 @@ class Separation:
         The cut at the chosen trade-off.
     score : ndarray of shape (n_rows,)
         How strongly neighbours and prior speak for the positive side, the own label left out.
+    offset : float
+        What the trade-off adds to a score: itself if the cut decides, else nothing.
     curve : Logistic
         From scores to the probability of a given positive label.
     rates : NoiseRates
@@ -151,11 +153,11 @@ class Separation:
     join_at: Floats
     is_positive_side: Mask
     score: Floats
+    offset: float
     curve: Logistic
     rates: NoiseRates
     probability: Floats
     p_wrong: Floats
-    offset: float = 0.0
 
     def probability_of(self, vote: Floats, forest_probability: Floats | None) -> Floats:
         """Return P(truly positive) of new rows from the sides of their neighbours and the forest."""
@@ -235,10 +237,27 @@ def separate(
         is_positive_side = path.source_side(choice.tradeoff)
 
     with clock.stage("probabilities"):
-        return _with_probabilities(
-            graph, sign, trust, confidence, label_term, prior_term, prior, pull, choice, path.join_at,
-            is_positive_side, settings,
-        )  # fmt: skip
+        # A lone row is on the border of the cut where its neighbours' vote plus the trade-off is 0.
+        offset = choice.tradeoff if settings.decision == "cut" else 0.0
+        score = neighbor_vote(graph, is_positive_side) + offset + choice.strength * pull
+        curve, rates = _calibrate(score, is_positive_side, sign, settings)
+        probability, p_wrong = _judge_labels(curve(score), sign, trust, rates)
+    return Separation(
+        sign=sign,
+        confidence=confidence,
+        label_term=label_term,
+        prior_term=prior_term,
+        prior=prior,
+        choice=choice,
+        join_at=path.join_at,
+        is_positive_side=is_positive_side,
+        score=score,
+        offset=offset,
+        curve=curve,
+        rates=rates,
+        probability=probability,
+        p_wrong=p_wrong,
+    )
 
 
 def neighbor_vote(graph: SimilarityGraph, is_positive_side: Mask) -> Floats:
@@ -248,42 +267,30 @@ def neighbor_vote(graph: SimilarityGraph, is_positive_side: Mask) -> Floats:
     return np.asarray(np.divide(pulled, graph.degree, out=np.zeros_like(pulled), where=graph.degree > 0))
 
 
-def _with_probabilities(
-    graph: SimilarityGraph,
-    sign: Ints,
-    trust: Floats,
-    confidence: Floats,
-    label_term: Floats,
-    prior_term: Floats,
-    prior: Prior | None,
-    pull: Floats,
-    choice: Choice,
-    join_at: Floats,
-    is_positive_side: Mask,
-    settings: Settings,
-) -> Separation:
+def _calibrate(
+    score: Floats, is_positive_side: Mask, sign: Ints, settings: Settings
+) -> tuple[Logistic, NoiseRates]:
+    """Return the curve from scores to given labels, and how often these are wrong."""
     is_labeled = sign != 0
     is_positive = sign[is_labeled] > 0
-    # A lone row on the border of the cut has vote + trade-off = 0; then the curve goes through 1/2 there.
     by_cut = settings.decision == "cut"
-    offset = choice.tradeoff if by_cut else 0.0
-    score = neighbor_vote(graph, is_positive_side) + offset + choice.strength * pull
     curve = fit_logistic(score[is_labeled], is_positive, through_half=by_cut)
     if curve.slope < 0:  # the cut contradicts the labels; then only their frequency is known
         curve = Logistic(0.0 if by_cut else float(logit(np.clip(is_positive.mean(), 0.01, 0.99))), 0.0)
-    given = curve(score)
-
     rates = estimate_noise(score[is_labeled], is_positive_side[is_labeled], is_positive, kind=settings.noise)
+    return curve, rates
+
+
+def _judge_labels(given: Floats, sign: Ints, trust: Floats, rates: NoiseRates) -> tuple[Floats, Floats]:
+    """Return P(truly positive) of every row and P(label is wrong); held labels are taken for certain."""
+    is_labeled = sign != 0
     probability = true_class_probability(given, rates)
     p_wrong = np.full(sign.size, np.nan)
-    p_wrong[is_labeled] = wrong_label_probability(probability[is_labeled], is_positive, rates)
-    is_certain = is_labeled & np.isinf(trust)
-    probability[is_certain] = sign[is_certain] > 0
-    p_wrong[is_certain] = 0.0
-    return Separation(
-        sign, confidence, label_term, prior_term, prior, choice, join_at, is_positive_side, score, curve,
-        rates, probability, p_wrong, offset,
-    )  # fmt: skip
+    p_wrong[is_labeled] = wrong_label_probability(probability[is_labeled], sign[is_labeled] > 0, rates)
+    is_held = is_labeled & np.isinf(trust)
+    probability[is_held] = sign[is_held] > 0
+    p_wrong[is_held] = 0.0
+    return probability, p_wrong
 
 
 def _confidence(
