@@ -51,6 +51,36 @@ def test_neighbors_are_those_of_the_full_table(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
+def test_cells_do_not_change_the_answer(seed, monkeypatch):
+    monkeypatch.setattr(nearest, "CELLS_FROM", 2)
+    monkeypatch.setattr(nearest, "FIRST_ROWS", 5)
+    rng = np.random.default_rng(seed)
+    for kind, X in tables(seed):
+        k = int(rng.integers(1, min(len(X), 12)))
+        queries = (
+            None if seed % 2 else np.vstack([X[:3], X.mean(axis=0) + X.std(axis=0) * rng.normal(size=(9, 1))])
+        )
+        found = neighbors(X, k, queries, n_jobs=1 + seed % 3)
+        index, distance = slow_neighbors(X, k, queries)
+        assert found.index.tolist() == index.tolist(), kind
+        assert found.distance.tolist() == distance.tolist(), kind
+
+
+def test_cells_leave_out_most_rows_and_none_that_matter():
+    X = np.vstack([np.random.default_rng(0).normal(size=(4500, 3)), np.zeros((50, 3))])
+    distinct = nearest._Distinct.of(X)
+    bounds = nearest._choose_bounds(distinct, distinct.rows, 8)
+    cells = nearest._Cells.of(bounds, distinct.rows, None)
+    everywhere = nearest._search_everywhere(distinct, distinct.rows, 8, bounds, None)
+    in_cells = nearest._search_cells(distinct, distinct.rows, 8, bounds, cells, cells.count, None)
+    assert in_cells[0].tolist() == everywhere[0].tolist()
+    assert in_cells[1].tolist() == everywhere[1].tolist()
+    away = nearest._center_distances(bounds.shorten(distinct.rows), cells.centers)
+    reach = everywhere[1][:, -1:] * bounds.unit + cells.radius
+    assert (away <= reach).mean() < 0.3
+
+
+@pytest.mark.parametrize("seed", range(10))
 def test_new_rows_are_compared_with_every_stored_row(seed):
     rng = np.random.default_rng(seed)
     for kind, X in tables(seed):
@@ -70,7 +100,8 @@ def test_a_row_is_left_out_by_its_number_and_not_its_equals():
 
 
 @pytest.mark.parametrize("kind", ["normal", "integers", "repeated"])
-def test_approximate_neighbors_are_mostly_the_true_ones_and_say_how_many(kind):
+def test_approximate_neighbors_are_mostly_the_true_ones_and_say_how_many(kind, monkeypatch):
+    monkeypatch.setattr(nearest, "CELLS_FROM", 4000)
     rng = np.random.default_rng(0)
     X = {
         "normal": rng.normal(size=(6000, 6)),
@@ -88,7 +119,8 @@ def test_approximate_neighbors_are_mostly_the_true_ones_and_say_how_many(kind):
     assert found.distance[::97, -1].tolist() == np.sqrt(np.square(X[i] - X[j]).sum(axis=1)).tolist()
 
 
-def test_approximate_neighbors_do_not_depend_on_threads():
+def test_approximate_neighbors_do_not_depend_on_threads(monkeypatch):
+    monkeypatch.setattr(nearest, "CELLS_FROM", 1000)
     rng = np.random.default_rng(0)
     X, queries = rng.normal(size=(6000, 5)), rng.normal(size=(1500, 5))
     for new in (None, queries):
@@ -103,6 +135,7 @@ def test_auto_searches_exactly_up_to_a_certain_amount_of_work(monkeypatch):
     X = np.random.default_rng(0).normal(size=(6000, 6))
     assert neighbors(X, 5).recall == 1.0
     monkeypatch.setattr(nearest, "EXACT_WORK", 6000 * 6000 * 20)
+    monkeypatch.setattr(nearest, "CELLS_FROM", 5000)
     assert 0.95 < neighbors(X, 5).recall < 1.0
     assert 0.95 < similarity_graph(X, n_neighbors=5).recall < 1.0
     assert neighbors(X, 5, X[:10]).recall == 1.0

@@ -4,8 +4,11 @@ Exact neighbors are found in two steps. A product of float32 matrices gives a ce
 distance, cheaply; the few rows that could be among the nearest are then measured in float64, one pair at a
 time. The answer is the one a full table of float64 distances would give: it does not depend on the BLAS
 library, on threads or on how the work is divided, and rows at equal distance are taken in the order of their
-numbers. Large tables are divided into cells, of which each query visits the nearest; distances are measured
-in the same way.
+numbers.
+
+From ten thousand rows on, the rows are divided into cells, and a query looks only into cells near enough to
+hold one of its neighbors. Very large tables may be searched approximately: a query then visits only so many
+of the nearest cells.
 """
 
 from __future__ import annotations
@@ -41,18 +44,22 @@ NEGLIGIBLE = 0.002
 BOUND_QUERIES = 64
 FEW = 100
 
-#: Multiplications up to which "auto" searches exactly: about 20 seconds of one core.
+#: Rows, and queries, from which the rows are divided into cells.
+CELLS_FROM = 10_000
+
+#: Rows per center and rounds to place it, rows for a first guess, queries and rows handled at once.
+ROWS_PER_CENTER = 50
+ROUNDS = 8
+FIRST_ROWS = 1000
+CELL_QUERIES = 1 << 13
+CENTER_ROWS = 1 << 12
+
+#: Multiplications, had all bounds to be computed, up to which "auto" searches exactly.
 EXACT_WORK = 1e12
 
 #: Approximate search: share of the true neighbors it aims at, and the queries it is measured on.
 RECALL = 0.98
 SAMPLE = 1000
-
-#: Approximate search: rows per center and rounds to place it, rows for a first guess, queries at once.
-ROWS_PER_CENTER = 50
-ROUNDS = 8
-FIRST_ROWS = 4000
-CELL_QUERIES = 1 << 14
 
 #: Larger numbers have differences whose squares, added up, may overflow.
 LARGEST = 1e150
@@ -96,10 +103,9 @@ def neighbors(
         New rows. Without them each row of X is asked for its neighbors among the others; it is left out
         itself by its number, so an equal row elsewhere is a neighbor at distance 0.
     method : {"auto", "exact", "approximate"}, default="auto"
-        "approximate" divides the rows into cells and looks only into the cells nearest to each query, as many
-        as are needed to find 98 % of the true neighbors of sampled queries; ``recall`` is the share it found
-        for other sampled queries. "auto" is exact where that takes less than about 20 seconds of one core,
-        which is up to 150 000 rows of 20 columns or 100 000 of 80, and approximate above.
+        "approximate" looks only into the cells nearest to each query, as many as are needed to find 98 % of
+        the true neighbors of sampled queries; ``recall`` is the share it found for other sampled queries.
+        "auto" is exact up to 150 000 rows of 20 columns or 100 000 of 80, and approximate above.
     n_jobs : int or None
         Threads, as in joblib. The result does not depend on it.
 
@@ -130,13 +136,23 @@ def _search(
 ) -> tuple[Ints, Floats, float]:
     """Return row numbers and distances of the k nearest rows of each query, and the recall."""
     n_distinct, n_features = distinct.rows.shape
+    bounds = _choose_bounds(distinct, queries, k)
+    if n_distinct < CELLS_FROM or len(queries) < CELLS_FROM:
+        return *_search_everywhere(distinct, queries, k, bounds, n_jobs), 1.0
+    cells = _Cells.of(bounds, distinct.rows, n_jobs)
     # Looking at a bound takes as long as some 20 multiplications.
     work = float(len(queries)) * n_distinct * (n_features + 20)
-    # Nothing is won with few rows, or with no more queries than are sampled to measure the recall.
-    is_small = n_distinct <= FIRST_ROWS or len(queries) <= SAMPLE
-    if method == "exact" or (method == "auto" and work <= EXACT_WORK) or is_small:
-        return *_nearest(distinct, queries, k, n_jobs), 1.0
-    return _nearest_by_cells(distinct, queries, k, n_jobs)
+    if method == "exact" or (method == "auto" and work <= EXACT_WORK):
+        return *_search_cells(distinct, queries, k, bounds, cells, cells.count, n_jobs), 1.0
+
+    sampled = np.random.default_rng(0).choice(len(queries), SAMPLE, replace=False)
+    truth, _ = _search_cells(distinct, queries[sampled], k, bounds, cells, cells.count, n_jobs)
+    trial, check = np.array_split(np.arange(SAMPLE), 2)
+    ranks = cells.ranks(bounds.shorten(queries[sampled[trial]]), distinct.number[truth[trial]])
+    n_visited = 1 + int(np.quantile(ranks, RECALL, method="inverted_cdf"))
+    index, distance = _search_cells(distinct, queries, k, bounds, cells, n_visited, n_jobs)
+    found = [np.isin(truth[i], index[sampled[i]]).mean() for i in check]
+    return index, distance, float(np.mean(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,14 +198,14 @@ class _LowerBounds:
         missing = 1.0 - np.cumsum(variance[falling]) / max(variance.sum(), 1e-300)
         n_kept = 1 + np.count_nonzero(missing > negligible)
         self.kept, self.rest = falling[:n_kept], falling[n_kept:]
-        y = self._shorten(rows)
+        y = self.shorten(rows)
         share = (y.shape[1] + 8) * float(np.finfo(number).eps)
         tiny = 100.0 * float(np.finfo(number).tiny)
         half = np.square(y).sum(axis=1) / 2.0
         columns = [-y, (1.0 - share) * half - tiny, -share * np.sqrt(2.0 * half)]
         self.table = np.column_stack(columns).astype(number).T.copy()
 
-    def _shorten(self, rows: Floats) -> Floats:
+    def shorten(self, rows: Floats) -> Floats:
         """Return the columns that vary most, and the size of the rest as one column."""
         centered = (rows - self.center) * self.unit
         size_of_rest = np.sqrt(np.square(centered[:, self.rest]).sum(axis=1))
@@ -197,7 +213,7 @@ class _LowerBounds:
 
     def factor(self, queries: Floats) -> tuple[NDArray[Any], Floats]:
         """Return what to multiply the table with, one line per query, and the squared size of each query."""
-        x = self._shorten(queries)
+        x = self.shorten(queries)
         square = np.square(x).sum(axis=1)
         return np.column_stack([x, np.ones(len(x)), np.sqrt(square)]).astype(self.number), square
 
@@ -231,9 +247,10 @@ def _choose_bounds(distinct: _Distinct, queries: Floats, k: int) -> _LowerBounds
     return best
 
 
-def _nearest(distinct: _Distinct, queries: Floats, k: int, n_jobs: int | None) -> tuple[Ints, Floats]:
-    """Return row numbers and distances of the k nearest rows of each query, itself included if it is one."""
-    bounds = _choose_bounds(distinct, queries, k)
+def _search_everywhere(
+    distinct: _Distinct, queries: Floats, k: int, bounds: _LowerBounds, n_jobs: int | None
+) -> tuple[Ints, Floats]:
+    """Return row numbers and distances of the k nearest rows of each query, from the bounds of all rows."""
     n_distinct = len(distinct.rows)
     height = max(16, min(BLOCK_ROWS, BLOCK_BOUNDS // n_distinct))
     index = np.empty((len(queries), k), dtype=np.intp)
@@ -314,71 +331,44 @@ def _sort_out(
     return row[wanted], np.sqrt(squared[wanted])
 
 
-def _nearest_by_cells(
-    distinct: _Distinct, queries: Floats, k: int, n_jobs: int | None
-) -> tuple[Ints, Floats, float]:
-    """Return row numbers and distances of nearly the k nearest rows of each query, and the recall.
-
-    Rows are divided into cells around centers, and each query looks only into the cells nearest to it: as
-    many as are needed to find `RECALL` of the true neighbors of some sampled queries, which are searched for
-    exactly.
-    """
-    bounds = _choose_bounds(distinct, queries, k)
-    cells = _Cells.of(bounds, n_jobs)
-    sampled = np.random.default_rng(0).choice(len(queries), min(SAMPLE, len(queries)), replace=False)
-    truth, _ = _nearest(distinct, queries[sampled], k, n_jobs)
-    trial, check = np.array_split(np.arange(len(sampled)), 2)
-    ranks = cells.ranks(bounds.factor(queries[sampled[trial]])[0], distinct.number[truth[trial]])
-    n_visited = 1 + int(np.quantile(ranks, RECALL, method="inverted_cdf"))
-    if n_visited > len(cells.starts) // 2:  # nothing is won
-        return *_nearest(distinct, queries, k, n_jobs), 1.0
-
-    index = np.empty((len(queries), k), dtype=np.intp)
-    distance = np.empty((len(queries), k))
-
-    def search(starts: Ints) -> None:
-        for start in starts:
-            block = slice(start, start + CELL_QUERIES)
-            index[block], distance[block] = _search_cells(
-                distinct, queries[block], k, bounds, cells, n_visited
-            )
-
-    _run_in_threads(search, np.arange(0, len(queries), CELL_QUERIES), n_jobs)
-    found = [np.isin(truth[i], index[sampled[i]]).mean() for i in check]
-    return index, distance, float(np.mean(found))
-
-
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Rows divided by the center they are nearest to."""
+    """Rows divided by the center they are nearest to, in the shortened columns of the bounds."""
 
-    centers: NDArray[Any]  # a table like that of the bounds: multiply it with their factor
+    centers: Floats
+    radius: Floats  # no member is farther from its center
     number: Ints  # the cell of each row
     members: Ints  # all rows, those of cell 0 first
     table: NDArray[Any]  # the table of the bounds in that order, so that a cell lies in one piece
     starts: Ints  # where the members of each cell begin; one more at the end
     around: Ints  # for each cell all cells, nearest first
 
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return len(self.centers)
+
     @classmethod
-    def of(cls, bounds: _LowerBounds, n_jobs: int | None) -> _Cells:
-        """Place as many centers as a cell has rows, by a few rounds of k-means on some of the rows."""
-        rows = -bounds.table[:-2].T
+    def of(cls, bounds: _LowerBounds, rows: Floats, n_jobs: int | None) -> _Cells:
+        """Place the centers by a few rounds of k-means on some of the rows."""
         n_cells = int(np.sqrt(len(rows)))
         rng = np.random.default_rng(0)
-        some = rows[rng.choice(len(rows), min(len(rows), n_cells * ROWS_PER_CENTER), replace=False)]
-        middle = some[:n_cells].astype(np.float64)
+        some = rng.choice(len(rows), min(len(rows), n_cells * ROWS_PER_CENTER), replace=False)
+        sample = bounds.shorten(rows[some])
+        centers = sample[:n_cells].copy()
         for _ in range(ROUNDS):
-            number = _nearest_center(some, _center_table(middle), n_jobs)
+            number, _ = _nearest_center(sample, centers, n_jobs)
             count = np.bincount(number, minlength=n_cells)
             used = count > 0
-            for h in range(middle.shape[1]):
-                middle[used, h] = np.bincount(number, some[:, h], n_cells)[used] / count[used]
-        number = _nearest_center(rows, _center_table(middle), n_jobs)
-        starts = np.append(0, np.cumsum(np.bincount(number, minlength=n_cells)))
-        scores = _as_factor(middle) @ _center_table(middle)
-        around = np.argsort(scores, axis=1, kind="stable")
+            for h in range(centers.shape[1]):
+                centers[used, h] = np.bincount(number, sample[:, h], n_cells)[used] / count[used]
+        number, distance = _nearest_center(bounds.shorten(rows), centers, n_jobs)
+        radius = np.zeros(n_cells)
+        np.maximum.at(radius, number, distance)
         members = np.argsort(number, kind="stable")
-        return cls(_center_table(middle), number, members, bounds.table[:, members], starts, around)
+        starts = np.append(0, np.cumsum(np.bincount(number, minlength=n_cells)))
+        around = np.argsort(_center_distances(centers, centers), axis=1, kind="stable")
+        return cls(centers, radius, number, members, bounds.table[:, members], starts, around)
 
     def around_cell(self, cell: int, n_rows: int) -> tuple[NDArray[Any], Ints]:
         """Return table and rows of the cells around a cell that together hold the given number of rows."""
@@ -388,66 +378,107 @@ class _Cells:
         rows = np.concatenate([self.members[piece] for piece in pieces])
         return np.hstack([self.table[:, piece] for piece in pieces]), rows
 
-    def ranks(self, factor: NDArray[Any], rows: Ints) -> Ints:
-        """Return how many cells are nearer to each query than the cells of the given rows."""
-        scores = factor @ self.centers
-        reached = np.take_along_axis(scores, self.number[rows], axis=1)
-        return np.asarray((scores[:, None, :] < reached[:, :, None]).sum(axis=2))
+    def ranks(self, queries: Floats, rows: Ints) -> Ints:
+        """Return how many cells are nearer to each (shortened) query than the cells of the given rows."""
+        distance = _center_distances(queries, self.centers)
+        reached = np.take_along_axis(distance, self.number[rows], axis=1)
+        return np.asarray((distance[:, None, :] < reached[:, :, None]).sum(axis=2))
 
 
 def _search_cells(
-    distinct: _Distinct, queries: Floats, k: int, bounds: _LowerBounds, cells: _Cells, n_visited: int
+    distinct: _Distinct,
+    queries: Floats,
+    k: int,
+    bounds: _LowerBounds,
+    cells: _Cells,
+    n_visited: int,
+    n_jobs: int | None,
 ) -> tuple[Ints, Floats]:
-    """Return row numbers and distances of the k nearest rows in the cells nearest to each query."""
+    """Return row numbers and distances of the k nearest rows in the given number of cells around each query.
+
+    The search is exact when all cells may be visited: those too far away to hold one of the k are left out.
+    """
+    index = np.empty((len(queries), k), dtype=np.intp)
+    distance = np.empty((len(queries), k))
+
+    def search(starts: Ints) -> None:
+        buffer = np.empty(CELL_QUERIES * int(np.diff(cells.starts).max()), dtype=bounds.number)
+        for start in starts:
+            block = slice(start, start + CELL_QUERIES)
+            query, candidate = _candidates_in_cells(
+                distinct, queries[block], k, bounds, cells, n_visited, buffer
+            )
+            index[block], distance[block] = _sort_out(distinct, queries[block], query, candidate, k)
+
+    _run_in_threads(search, np.arange(0, len(queries), CELL_QUERIES), n_jobs)
+    return index, distance
+
+
+def _candidates_in_cells(
+    distinct: _Distinct,
+    queries: Floats,
+    k: int,
+    bounds: _LowerBounds,
+    cells: _Cells,
+    n_visited: int,
+    buffer: NDArray[Any],
+) -> tuple[Ints, Ints]:
+    """Return pairs of a query and a distinct row, among them the k nearest that are in visited cells."""
     factor, square = bounds.factor(queries)
-    scores = factor @ cells.centers
-    visited = scores <= np.partition(scores, n_visited - 1, axis=1)[:, [n_visited - 1]]
-    nearest = scores.argmin(axis=1)
+    away = _center_distances(bounds.shorten(queries), cells.centers)
+    nearest = away.argmin(axis=1)
 
     n_some = min(k, len(distinct.rows))
     some = np.empty((len(queries), n_some), dtype=np.intp)
     for cell in np.unique(nearest):
         mine = np.flatnonzero(nearest == cell)
-        table, rows = cells.around_cell(cell, max(FIRST_ROWS, k))
+        table, rows = cells.around_cell(cell, max(FIRST_ROWS, n_some))
         some[mine] = rows[_rows_with_small_bounds(factor[mine] @ table, n_some)]
-    limit = bounds.limit(_farthest(distinct.rows, queries, some), square)
+    farthest = _farthest(distinct.rows, queries, some)
+    limit = bounds.limit(farthest, square)
+
+    # The triangle inequality, with room for the rounding of both distances from a center.
+    sizes = np.sqrt(square) + np.sqrt(np.square(cells.centers).sum(axis=1).max())
+    room = np.sqrt(32.0 * (cells.centers.shape[1] + 8) * np.finfo(np.float64).eps) * sizes
+    visited = away <= (np.sqrt(farthest) * bounds.unit + room)[:, None] + cells.radius
+    if n_visited < cells.count:
+        visited &= away <= np.partition(away, n_visited - 1, axis=1)[:, [n_visited - 1]]
 
     pairs = [np.repeat(np.arange(len(queries)), n_some) * len(distinct.rows) + some.ravel()]
-    for cell in range(visited.shape[1]):
+    for cell in range(cells.count):
         mine = np.flatnonzero(visited[:, cell])
         first, last = cells.starts[cell : cell + 2]
         if mine.size and last > first:
-            lower = factor[mine] @ cells.table[:, first:last]
+            lower = buffer[: mine.size * (last - first)].reshape(mine.size, last - first)
+            np.matmul(factor[mine], cells.table[:, first:last], out=lower)
             query, candidate = np.divmod(np.flatnonzero(lower <= limit[mine, None]), last - first)
             pairs.append(mine[query] * len(distinct.rows) + cells.members[first + candidate])
     pair = np.sort(np.concatenate(pairs))
     is_new = np.append(True, pair[1:] != pair[:-1])
     query, candidate = np.divmod(pair[is_new], len(distinct.rows))
-    return _sort_out(distinct, queries, query, candidate, k)
+    return query, candidate
 
 
-def _center_table(middle: Floats) -> NDArray[Any]:
-    """Return the table that, multiplied with a factor, orders centers by distance."""
-    half = np.square(middle).sum(axis=1) / 2.0
-    return np.column_stack([-middle, half, np.zeros(len(middle))]).astype(np.float32).T.copy()
+def _center_distances(rows: Floats, centers: Floats) -> Floats:
+    """Return the distances of rows from centers, one line per row."""
+    squared = np.square(rows).sum(axis=1)[:, None] + np.square(centers).sum(axis=1) - 2.0 * rows @ centers.T
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
-def _as_factor(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return rows with the two columns that a table expects."""
-    return np.column_stack([rows, np.ones(len(rows)), np.zeros(len(rows))]).astype(np.float32)
-
-
-def _nearest_center(rows: NDArray[Any], centers: NDArray[Any], n_jobs: int | None) -> Ints:
-    """Return the number of the center nearest to each row."""
+def _nearest_center(rows: Floats, centers: Floats, n_jobs: int | None) -> tuple[Ints, Floats]:
+    """Return number and distance of the center nearest to each row."""
     number = np.empty(len(rows), dtype=np.intp)
+    distance = np.empty(len(rows))
 
     def search(starts: Ints) -> None:
         for start in starts:
-            block = slice(start, start + BLOCK_ROWS * 16)
-            number[block] = (_as_factor(rows[block]) @ centers).argmin(axis=1)
+            block = slice(start, start + CENTER_ROWS)
+            away = _center_distances(rows[block], centers)
+            number[block] = away.argmin(axis=1)
+            distance[block] = away.min(axis=1)
 
-    _run_in_threads(search, np.arange(0, len(rows), BLOCK_ROWS * 16), n_jobs)
-    return number
+    _run_in_threads(search, np.arange(0, len(rows), CENTER_ROWS), n_jobs)
+    return number, distance
 
 
 def _squared_distances(A: Floats, i: Ints, B: Floats, j: Ints) -> Floats:
