@@ -1,0 +1,119 @@
+"""From a fitted model to facts, and from facts to a page, without a browser."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from tables import shop
+
+import labelcut
+from labelcut.report.budget import Budget, plant_and_find
+from labelcut.report.cells import cell_texts, shortened
+from labelcut.report.page import grouped, percent, render_page, safe_json
+from labelcut.report.unusual import _tail_share
+
+
+@pytest.fixture(scope="module")
+def audit():
+    frame, _ = shop()
+    return labelcut.audit(frame, label="churned", id="customer", group="clerk", n_jobs=1)
+
+
+def test_the_tail_share_of_a_number_is_two_sided():
+    members = np.arange(1.0, 11.0)  # 1 ... 10
+    asked = np.array([1.0, 5.0, 10.0, 11.0, np.nan])
+    assert _tail_share(members, asked, False) == pytest.approx([0.2, 1.0, 0.2, 0.0, 0.0])
+
+
+def test_the_tail_share_of_a_category_counts_it_and_all_rarer_ones():
+    members = np.array([0.0] * 6 + [1.0] * 3 + [2.0])  # six, three and one
+    asked = np.array([0.0, 1.0, 2.0, 7.0])
+    assert _tail_share(members, asked, True).tolist() == [1.0, 0.4, 0.1, 0.0]
+    with_gaps = np.array([0.0] * 8 + [np.nan] * 2)
+    assert _tail_share(with_gaps, np.array([np.nan, 0.0]), True).tolist() == [0.2, 1.0]
+
+
+def test_planted_errors_in_a_clear_table_come_first():
+    rng = np.random.default_rng(0)
+    codes = np.arange(200) % 2
+    X = rng.normal(codes[:, None] * 6.0, 1.0, (200, 3))
+    budget = plant_and_find(X, codes, 0.05, 1)
+    assert (budget.n_planted, budget.n_sample) == (10, 200)
+    assert budget.found[0] == 0.0
+    assert budget.found[-1] == 1.0
+    assert (np.diff(budget.found) >= 0).all()
+    assert budget.found[10] >= 0.9
+
+
+def test_too_few_labels_give_no_curve():
+    codes = np.array([0, 1] * 10)
+    assert plant_and_find(np.arange(20.0)[:, None], codes, 0.1, 1) is None
+
+
+def test_a_review_never_finds_more_than_it_reviews():
+    budget = Budget(np.array([0.0, 0.1, 1.0]), np.array([0.0, 1.0, 1.0]), 10, 100)
+    assert budget.expected(5, n_labels=1000, n_wrong=500) == 5
+    assert budget.expected(50, n_labels=1000, n_wrong=40) == 20
+    assert budget.expected(1000, n_labels=1000, n_wrong=40) == 40
+
+
+def test_every_suspect_has_all_its_facts(audit):
+    facts = audit.facts
+    n = len(facts["suspects"]["row"])
+    assert n == facts["counts"]["suspects"] == len(audit.issues) > 0
+    assert {len(values) for values in facts["suspects"].values()} == {n}
+    assert facts["suspects"]["id"] == audit.issues["id"].tolist()
+    assert sum(move[2] for move in facts["moves"]) == n
+    assert sum(map(sum, facts["histogram"]["suspect"])) == n
+    assert sum(map(sum, facts["histogram"]["all"])) == facts["counts"]["labeled"]
+    for near in facts["suspects"]["neighbors"]:
+        weights = [weight for *_, weight in near]
+        assert weights == sorted(weights, reverse=True)
+    names = [column["name"] for column in facts["columns"]]
+    weight = {column["name"]: column["weight"] for column in facts["columns"]}
+    assert sum(weight.values()) == pytest.approx(1, abs=1e-3)
+    assert weight["visits"] > weight["since"]
+    assert weight["clerk"] == weight["customer"] == 0
+    for s, row in enumerate(facts["suspects"]["row"]):
+        stored = facts["values"][names.index("plan")]
+        text = stored["d"][stored["i"][s] if "i" in stored else s]
+        assert text == audit.table.frame["plan"].iloc[row - 1]
+
+
+def test_keeping_a_suspect_label_costs_more_than_flipping_it(audit):
+    suspects = audit.facts["suspects"]
+    dearer = [sum(keep) > sum(flip) for keep, flip in zip(suspects["keep"], suspects["flip"], strict=True)]
+    assert np.mean(dearer) > 0.9
+
+
+def test_a_reason_names_the_neighbours(audit):
+    for reason in audit.issues["reason"]:
+        assert re.match(r"(All \d+|\d+ of \d+) labeled rows near it are ‘(yes|no)’|No labeled row", reason)
+
+
+def test_json_in_the_page_cannot_leave_its_element():
+    facts = {"text": "</script><!--<script>&\u2028"}
+    text = safe_json(facts)
+    assert not set("<>&\u2028") & set(text)
+    assert json.loads(text) == facts
+    assert json.loads(safe_json({"x": "\ud800"})) == {"x": "?"}
+
+
+def test_the_page_carries_the_facts_and_nothing_from_outside(audit):
+    page = render_page(audit.facts)
+    carried = re.search(r'id="facts">(.*?)</script>', page, re.S)[1]
+    assert json.loads(carried) == json.loads(json.dumps(audit.facts))
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page
+
+
+def test_numbers_and_texts_read_well():
+    assert (grouped(1234567.4), percent(0.031), percent(0.5), percent(0.996)) == (
+        *("1\u202f234\u202f567", "3.1 %", "50 %", "99.6 %"),
+    )
+    dates = pd.Series(pd.to_datetime(["2024-01-31", None]))
+    assert cell_texts(dates) == ["2024-01-31", ""]
+    assert cell_texts(pd.Series([0.1 + 0.2, 3.0, None])) == ["0.3", "3", ""]
+    assert shortened("x" * 400).endswith("… (400 characters)")
