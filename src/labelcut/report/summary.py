@@ -74,6 +74,7 @@ def gather_facts(
         "values": _values(table, shown, weights),
         "typical": fit.typical,
         "earlier": _earlier(matched, set(shown.tolist())),
+        "unsure": [s for s, row in enumerate(shown.tolist()) if row in matched.unsure],
         "conflicts": list(matched.conflicts),
     }
     facts["report"] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -10,6 +10,7 @@ function remember() {
 }
 
 function recall() {
+  for (const s of facts.unsure) decisions.set(s, { verdict: "unsure", label: "" });
   try {
     for (const [s, verdict, label] of JSON.parse(localStorage.getItem(STORE) || "[]")) {
       if (s < N && ["keep", "flip", "unsure"].includes(verdict)) decisions.set(s, { verdict, label });
