@@ -202,6 +202,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
     usual = similarity_graph(X, n_jobs=1).weights
     for height, numbers in [(17, 1 << 22), (256, 50)]:
         monkeypatch.setattr(nearest, "BLOCK_ROWS", height)
+        monkeypatch.setattr(nearest, "SMALL_BOUNDS", 0)
         monkeypatch.setattr(nearest, "PAIR_NUMBERS", numbers)
         for n_jobs in (1, 2, 3):
             graph = similarity_graph(X, n_jobs=n_jobs).weights

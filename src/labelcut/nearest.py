@@ -30,9 +30,10 @@ __all__ = ["Neighbors", "check_count", "neighbors"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-#: Queries handled at once, and the most bounds kept at once per thread (64 MB of float32).
+#: Queries handled at once; most bounds kept at once per thread (64 MB of float32); bounds not worth dividing.
 BLOCK_ROWS = 256
 BLOCK_BOUNDS = 1 << 24
+SMALL_BOUNDS = 1 << 20
 
 #: Rows of X whose bounds are reduced to their minimum before the smallest are looked for.
 GROUP = 32
@@ -252,7 +253,9 @@ def _search_everywhere(
 ) -> tuple[Ints, Floats]:
     """Return row numbers and distances of the k nearest rows of each query, from the bounds of all rows."""
     n_distinct = len(distinct.rows)
-    height = max(16, min(BLOCK_ROWS, BLOCK_BOUNDS // n_distinct))
+    # At least so many rows that a product is worth it; small tables are one block.
+    height = max(BLOCK_ROWS, SMALL_BOUNDS // n_distinct)
+    height = max(16, min(height, BLOCK_BOUNDS // n_distinct))
     index = np.empty((len(queries), k), dtype=np.intp)
     distance = np.empty((len(queries), k))
 
@@ -269,6 +272,9 @@ def _search_everywhere(
 
 def _run_in_threads(search: Callable[[Ints], None], starts: Ints, n_jobs: int | None) -> None:
     """Call ``search`` with a share of the starts in each thread."""
+    if starts.size <= 1:
+        search(starts)
+        return
     n_threads = effective_n_jobs(n_jobs)
     # Threads take whole blocks; a product that starts threads of its own would only get in their way.
     with _blas().limit(limits=1, user_api="blas"):
