@@ -4,8 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -15,24 +15,19 @@
 namespace labelcut {
 namespace {
 
-using Index = std::uint32_t;  // a node of a block; blocks have fewer than 2^31 nodes
+using Index = std::uint32_t;  // a node of a block
 using Label = std::int32_t;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargest = std::numeric_limits<double>::max();
 
-// One direction of a pair of opposite arcs. `mate` is the opposite arc's place among the arcs of node `to`, so arcs
-// may number more than 2^32. The top bit of `to` says whether the opposite arc has room: a backward search then
-// reads its own arcs only.
-struct Arc {
-  static constexpr Index kMateHasRoom = Index{1} << 31;
-  double room;
-  Index to_and_flag;
-  Index mate;
-
-  Index to() const { return to_and_flag & ~kMateHasRoom; }
-  bool mate_has_room() const { return (to_and_flag & kMateHasRoom) != 0; }
-};
+// Where an arc leads, and whether it and the opposite arc have room: searches read nothing else of an arc. Hence
+// blocks have at most 2^30 nodes.
+namespace head {
+constexpr Index kMateHasRoom = Index{1} << 31;
+constexpr Index kHasRoom = Index{1} << 30;
+constexpr Index kTo = kHasRoom - 1;
+}  // namespace head
 
 // What a node holds. `base` is -cost plus what flowed in minus what flowed out: it does not depend on t, so a large
 // t leaves no rounding in it. `excess` is t * slope + base, kept along with it during a flow; negative: a deficit.
@@ -44,8 +39,10 @@ struct Holding {
 // Nodes that join inside (low, high), with the arcs among them. They take the places position .. position + size in
 // the order of joining.
 struct Block {
-  std::vector<std::uint64_t> first;  // arcs of node i: first[i] .. first[i + 1], by ascending `to`
-  std::vector<Arc> arcs;
+  std::vector<std::uint64_t> first;  // arcs of node i: first[i] .. first[i + 1], by where they lead
+  std::vector<Index> head;
+  std::vector<Index> mate;   // the opposite arc's place among the arcs of the node it starts from
+  std::vector<double> room;  // how much more may flow
   std::vector<Holding> held;
   std::vector<double> slope;
   std::vector<std::int32_t> id;  // in the given graph
@@ -58,6 +55,14 @@ struct Block {
   Index size() const { return static_cast<Index>(id.size()); }
   double terms(Index i) const { return std::abs(t * slope[i]) + std::abs(held[i].base); }
   void move_to(double new_t, bool is_mean);
+  void reserve(std::size_t n_nodes, std::size_t n_arcs) {
+    first.reserve(n_nodes + 1);
+    for (auto* by_arc : {&head, &mate}) by_arc->reserve(n_arcs);
+    room.reserve(n_arcs);
+    held.reserve(n_nodes);
+    slope.reserve(n_nodes);
+    id.reserve(n_nodes);
+  }
 };
 
 // Neumaier's compensated sum.
@@ -118,19 +123,18 @@ class Pace {
   std::atomic<std::int64_t> n_settled_{0};
 };
 
-// Threads that share the chunks of a loop. What a chunk computes must not depend on the order in which chunks run.
+// Threads that do tasks and, while there are none to take, share the loops of those at work. What a chunk of a loop
+// computes must not depend on the order in which chunks run.
 class Crew {
  public:
-  Crew(int n_threads, Pace& pace) : pace_(pace) {
-    for (int k = 1; k < n_threads; ++k) helpers_.emplace_back([this] { help(); });
+  // try_task does one task, if there is any, and tells whether there was.
+  Crew(int n_threads, Pace& pace, std::function<bool()> try_task) : pace_(pace), try_task_(std::move(try_task)) {
+    for (int k = 1; k < n_threads; ++k) {
+      helpers_.emplace_back([this] { work_until([this] { return is_over_.load(); }); });
+    }
   }
   ~Crew() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      is_over_ = true;
-      round_.fetch_add(1);
-    }
-    wake_.notify_all();
+    is_over_ = true;
     for (auto& helper : helpers_) helper.join();
   }
   Crew(const Crew&) = delete;
@@ -138,74 +142,110 @@ class Crew {
 
   bool is_alone() const { return helpers_.empty(); }
 
-  // Calls job(chunk) for every chunk below n_chunks, and returns when all are done.
-  void run(std::size_t n_chunks, const std::function<void(std::size_t)>& job) {
-    if (is_alone() || n_chunks < 2) {
-      for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) job(chunk);
-      return;
-    }
-    job_ = &job;
-    n_chunks_ = n_chunks;
-    next_.store(0);
-    n_helping_.store(static_cast<int>(helpers_.size()));
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      round_.fetch_add(1);
-    }
-    wake_.notify_all();
-    take_chunks();
-    while (n_helping_.load() > 0) {
+  // Does tasks, and helps others, until told to stop; an exception on any thread stops all.
+  template <typename IsDone>
+  void work_until(const IsDone& is_done) {
+    int n_idle = 0;
+    while (!is_done() && !has_failed_) {
+      bool was_useful = false;
       try {
         pace_.tick();
+        was_useful = try_task_() || help();
       } catch (...) {
         fail();
       }
-      std::this_thread::yield();
-    }
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-  }
-
- private:
-  void help() {
-    for (std::uint64_t seen = 0;; ++seen) {
-      // Loops follow one another closely: look out for the next one before going to sleep.
-      for (int look = 0; look < 2000 && round_.load() == seen; ++look) std::this_thread::yield();
-      if (round_.load() == seen) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        wake_.wait(lock, [&] { return round_.load() != seen; });
+      n_idle = was_useful ? 0 : n_idle + 1;
+      if (n_idle > 1000) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      } else if (n_idle > 0) {
+        std::this_thread::yield();
       }
-      if (is_over_) return;
-      take_chunks();
-      n_helping_.fetch_sub(1);
     }
   }
 
-  void take_chunks() {
+  // Calls job(chunk) for every chunk below n_chunks, and returns when all are done.
+  void run(std::size_t n_chunks, const std::function<void(std::size_t)>& job) {
+    Loop loop{job, n_chunks};
+    if (is_alone() || n_chunks < 2) {
+      loop.take_chunks();
+      return;
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      loops_.push_back(&loop);
+    }
     try {
-      for (std::size_t chunk = next_.fetch_add(1); chunk < n_chunks_; chunk = next_.fetch_add(1)) (*job_)(chunk);
+      loop.take_chunks();
     } catch (...) {
       fail();
     }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
+    }
+    while (loop.n_helping > 0) std::this_thread::yield();
+    if (has_failed_) throw Stopped();
+  }
+
+  void rethrow_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  struct Loop {
+    const std::function<void(std::size_t)>& job;
+    const std::size_t n_chunks;
+    std::atomic<std::size_t> next{0};
+    std::atomic<int> n_helping{0};
+
+    void take_chunks() {
+      for (std::size_t chunk = next++; chunk < n_chunks; chunk = next++) job(chunk);
+    }
+  };
+
+  bool help() {
+    Loop* loop = nullptr;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (Loop* open : loops_) {
+        if (open->next < open->n_chunks) loop = open;
+      }
+      if (loop == nullptr) return false;
+      ++loop->n_helping;
+    }
+    try {
+      loop->take_chunks();
+    } catch (...) {
+      fail();
+    }
+    --loop->n_helping;
+    return true;
   }
 
   void fail() {
     pace_.stop();
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!failure_) failure_ = std::current_exception();
+    has_failed_ = true;
   }
 
   Pace& pace_;
-  std::vector<std::thread> helpers_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::atomic<std::uint64_t> round_{0};
-  bool is_over_ = false;
-  const std::function<void(std::size_t)>* job_ = nullptr;
-  std::size_t n_chunks_ = 0;
-  std::atomic<std::size_t> next_{0};
-  std::atomic<int> n_helping_{0};
+  const std::function<bool()> try_task_;
+  std::atomic<bool> is_over_{false};
+  std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;
+  std::mutex mutex_;
+  std::vector<Loop*> loops_;
+  std::vector<std::thread> helpers_;
 };
+
+inline void prefetch(const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#else
+  (void)address;
+#endif
+}
 
 // One number per node of a block: its distance to the nearest deficit or, where there is none, what became of it.
 class Marks {
@@ -217,6 +257,9 @@ class Marks {
   explicit Marks(Index n) : marks_(new std::atomic<Label>[n]) {}
 
   Label operator[](Index i) const { return marks_[i].load(std::memory_order_relaxed); }
+  void prefetch_ends(const Block& block, Index i) const {
+    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) prefetch(&marks_[block.head[a] & head::kTo]);
+  }
   void set(Index i, Label label) { marks_[i].store(label, std::memory_order_relaxed); }
 
   // Sets an unreachable node's mark; true for the one thread that did.
@@ -236,21 +279,29 @@ class Marks {
 // Calls visit(node, steps, found) on the frontier, then on all that was found, and so on. Large frontiers are shared;
 // the order of visits within a step is then open, so it must not matter.
 template <typename Visit>
-void breadth_first(std::vector<Index> frontier, Crew& crew, Pace& pace, const Visit& visit) {
+void breadth_first(const Block& block, const Marks& marks, std::vector<Index> frontier, Crew& crew, Pace& pace,
+                   const Visit& visit) {
   constexpr std::size_t kWorthSharing = 4096;
   constexpr std::size_t kChunks = 32;
+  const auto visit_range = [&](std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
+    for (std::size_t k = begin; k < end; ++k) {
+      // Memory answers late: ask for the arcs of a node eight visits ahead, for the marks at their ends three ahead.
+      if (k + 8 < end) prefetch(&block.head[block.first[frontier[k + 8]]]);
+      if (k + 3 < end) marks.prefetch_ends(block, frontier[k + 3]);
+      visit(frontier[k], steps, found);
+    }
+  };
   std::vector<Index> found;
   std::vector<std::vector<Index>> found_by_chunk(crew.is_alone() ? 0 : kChunks);
   for (Label steps = 1; !frontier.empty(); ++steps) {
     found.clear();
     const std::size_t n = frontier.size();
     if (crew.is_alone() || n < kWorthSharing) {
-      for (const Index i : frontier) visit(i, steps, found);
+      visit_range(0, n, steps, found);
     } else {
       crew.run(kChunks, [&](std::size_t chunk) {
         found_by_chunk[chunk].clear();
-        const std::size_t end = n * (chunk + 1) / kChunks;
-        for (std::size_t k = n * chunk / kChunks; k < end; ++k) visit(frontier[k], steps, found_by_chunk[chunk]);
+        visit_range(n * chunk / kChunks, n * (chunk + 1) / kChunks, steps, found_by_chunk[chunk]);
       });
       for (const auto& part : found_by_chunk) found.insert(found.end(), part.begin(), part.end());
     }
@@ -265,7 +316,9 @@ class Flow {
   Flow(Block& block, Crew& crew, Pace& pace)
       : block_(block),
         first_(block.first.data()),
-        arcs_(block.arcs.data()),
+        head_(block.head.data()),
+        mate_(block.mate.data()),
+        room_(block.room.data()),
         held_(block.held.data()),
         n_(block.size()),
         crew_(crew),
@@ -280,8 +333,8 @@ class Flow {
   // Afterwards no excess can reach a deficit; returned are the distances of the nodes that still can.
   Marks run() {
     // An exact measurement costs about as much as this many looks at arcs.
-    const std::uint64_t worth_measuring = (first_[n_] + 4 * std::uint64_t{n_}) / 2 + 1;
-    measure_distances();
+    const std::uint64_t worth_measuring = (first_[n_] + 4 * std::uint64_t{n_}) / 2;
+    begin_next_to_deficits();
     for (;;) {
       while (n_active_ > 0) {
         discharge(pop());
@@ -289,15 +342,15 @@ class Flow {
       }
       if (far_.empty()) break;
       // Excess far from any deficit waits: most of it turns out to be cut off before it has to move.
+      const bool is_first_time = within_ == 1;
       within_ += 2 + within_ / 4;
-      if (work_ > worth_measuring / 4) {
+      if (is_first_time || work_ > worth_measuring / 4) {
         measure_distances();
       } else {
         look_at_far_again();
       }
     }
-    drop_rounding();
-    measure_distances();
+    if (drop_rounding() || work_ > 0) measure_distances();
     return std::move(label_);
   }
 
@@ -307,13 +360,13 @@ class Flow {
       far_.push_back(i);
       return;
     }
-    queue_[tail_] = i;
-    tail_ = tail_ + 1 == n_ ? 0 : tail_ + 1;
+    queue_[back_] = i;
+    back_ = back_ + 1 == n_ ? 0 : back_ + 1;
     ++n_active_;
   }
   Index pop() {
-    const Index i = queue_[head_];
-    head_ = head_ + 1 == n_ ? 0 : head_ + 1;
+    const Index i = queue_[front_];
+    front_ = front_ + 1 == n_ ? 0 : front_ + 1;
     --n_active_;
     return i;
   }
@@ -321,6 +374,15 @@ class Flow {
     std::vector<Index> waiting;
     waiting.swap(far_);
     for (const Index i : waiting) activate(i);
+  }
+
+  // Labels what is no deficit as one step away, which is true at least: much excess needs no more than that.
+  void begin_next_to_deficits() {
+    work_ = 1;  // distances are not exact
+    for (Index i = 0; i < n_; ++i) {
+      label_.set(i, held_[i].excess < 0 ? 0 : 1);
+      if (held_[i].excess > 0) activate(i);
+    }
   }
 
   // Sets every label to the exact distance, breadth first from the deficits, and lists the active nodes.
@@ -333,16 +395,17 @@ class Flow {
       if (is_deficit) deficits.push_back(i);
     }
     const bool is_alone = crew_.is_alone();
-    breadth_first(std::move(deficits), crew_, pace_, [&](Index j, Label steps, std::vector<Index>& found) {
+    const auto spread = [&](Index j, Label steps, std::vector<Index>& found) {
       for (std::uint64_t a = first_[j]; a < first_[j + 1]; ++a) {
-        const Index i = arcs_[a].to();
+        const Index i = head_[a] & head::kTo;
         // One branch on both conditions: each alone is a coin toss.
-        const int is_new = static_cast<int>(arcs_[a].mate_has_room()) & static_cast<int>(label_[i] == Marks::kUnreachable);
+        const bool is_new = ((head_[a] & head::kMateHasRoom) != 0) & (label_[i] == Marks::kUnreachable);
         if (is_new && label_.claim(i, steps, is_alone)) found.push_back(i);
       }
-    });
+    };
+    breadth_first(block_, label_, std::move(deficits), crew_, pace_, spread);
     std::fill(cursor_.begin(), cursor_.end(), 0);
-    head_ = tail_ = n_active_ = 0;
+    front_ = back_ = n_active_ = 0;
     far_.clear();
     for (Index i = 0; i < n_; ++i) {
       if (held_[i].excess > 0 && label_[i] != Marks::kUnreachable) activate(i);
@@ -352,14 +415,14 @@ class Flow {
   // Pushes the node's excess one step closer to a deficit, until it is gone or the node has to step back.
   void discharge(Index i) {
     if (label_[i] == Marks::kUnreachable) return;
-    Arc* const arcs = arcs_ + first_[i];
+    const Index* const heads = head_ + first_[i];
     const Index degree = static_cast<Index>(first_[i + 1] - first_[i]);
     const Label closer = label_[i] - 1;
     Label nearest = Marks::kUnreachable;
     Index nearest_at = 0;
     const auto label_over = [&](Index k) {
-      const Label label = label_[arcs[k].to()];
-      return arcs[k].room > 0 ? label : Marks::kUnreachable;
+      const Label label = label_[heads[k] & head::kTo];
+      return (heads[k] & head::kHasRoom) != 0 ? label : Marks::kUnreachable;
     };
     const auto note = [&](Index k, Label label) {
       nearest_at = label < nearest ? k : nearest_at;
@@ -370,7 +433,7 @@ class Flow {
     for (; k < degree; ++k) {
       const Label label = label_over(k);
       if (label == closer) {
-        push(i, arcs[k]);
+        push(i, first_[i] + k);
         if (held_[i].excess == 0) break;
       } else {
         note(k, label);
@@ -397,43 +460,54 @@ class Flow {
     }
   }
 
-  void push(Index i, Arc& arc) {
-    const Index j = arc.to();
-    Arc& mate = arcs_[first_[j] + arc.mate];
+  void push(Index i, std::uint64_t arc) {
+    const Index j = head_[arc] & head::kTo;
+    const std::uint64_t mate = first_[j] + mate_[arc];
     double moved = held_[i].excess;
-    if (moved < arc.room) {
-      arc.room -= moved;
+    if (moved < room_[arc]) {
+      room_[arc] -= moved;
       held_[i].excess = 0;
     } else {
-      moved = arc.room;
-      arc.room = 0;
+      moved = room_[arc];
+      room_[arc] = 0;
       held_[i].excess -= moved;
     }
+    if (room_[arc] == 0) {
+      head_[arc] &= ~head::kHasRoom;
+      head_[mate] &= ~head::kMateHasRoom;
+    }
+    room_[mate] += moved;
+    head_[mate] |= head::kHasRoom;
+    head_[arc] |= head::kMateHasRoom;
     held_[i].base -= moved;
     held_[j].base += moved;
-    mate.room += moved;
-    if (arc.room == 0) mate.to_and_flag &= ~Arc::kMateHasRoom;
-    arc.to_and_flag |= Arc::kMateHasRoom;
     const bool was_idle = held_[j].excess <= 0;
     held_[j].excess += moved;
     if (was_idle && held_[j].excess > 0) activate(j);
     if (net_flow_ != nullptr) {
-      net_flow_[&arc - arcs_] += moved;
-      net_flow_[&mate - arcs_] -= moved;
+      net_flow_[arc] += moved;
+      net_flow_[mate] -= moved;
     }
   }
 
-  // An excess or deficit within the rounding of its own two terms is none.
-  void drop_rounding() {
+  // An excess or deficit within the rounding of its own two terms is none. True if a deficit was dropped.
+  bool drop_rounding() {
     constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+    bool is_changed = false;
     for (Index i = 0; i < n_; ++i) {
-      if (i != block_.heaviest && std::abs(held_[i].excess) <= kRounding * block_.terms(i)) held_[i].excess = 0;
+      double& excess = held_[i].excess;
+      if (excess == 0 || i == block_.heaviest || std::abs(excess) > kRounding * block_.terms(i)) continue;
+      is_changed |= excess < 0;
+      excess = 0;
     }
+    return is_changed;
   }
 
   const Block& block_;
   const std::uint64_t* const first_;
-  Arc* const arcs_;
+  Index* const head_;
+  const Index* const mate_;
+  double* const room_;
   Holding* const held_;
   const Index n_;
   Crew& crew_;
@@ -441,8 +515,8 @@ class Flow {
   Marks label_;                // at most the distance to the nearest deficit
   std::vector<Index> cursor_;  // arcs before it lead no closer
   std::vector<Index> queue_;   // a ring of active nodes
-  Index head_ = 0;
-  Index tail_ = 0;
+  Index front_ = 0;
+  Index back_ = 0;
   Index n_active_ = 0;
   Label within_ = 1;
   std::vector<Index> far_;  // active nodes with labels above within_
@@ -478,13 +552,14 @@ PartSums sums_of(const Block& block, const Marks& marks, Part part) {
 void mark_reachable(const Block& block, std::vector<Index> start, Label mark, Marks& marks, Crew& crew, Pace& pace) {
   const bool is_alone = crew.is_alone();
   for (const Index i : start) marks.set(i, mark);
-  breadth_first(std::move(start), crew, pace, [&](Index i, Label, std::vector<Index>& found) {
+  const auto spread = [&](Index i, Label, std::vector<Index>& found) {
     for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
-      const Index j = block.arcs[a].to();
-      const int is_new = static_cast<int>(block.arcs[a].room > 0) & static_cast<int>(marks[j] == Marks::kUnreachable);
+      const Index j = block.head[a] & head::kTo;
+      const bool is_new = ((block.head[a] & head::kHasRoom) != 0) & (marks[j] == Marks::kUnreachable);
       if (is_new && marks.claim(j, mark, is_alone)) found.push_back(j);
     }
-  });
+  };
+  breadth_first(block, marks, std::move(start), crew, pace, spread);
 }
 
 // Turns the distances that a flow returned into parts: what joins before, at and after the block's t.
@@ -578,22 +653,22 @@ std::unique_ptr<Block> whole_graph(const Graph& graph) {
   }
   const auto n = static_cast<std::size_t>(graph.n_nodes);
   auto block = std::make_unique<Block>();
-  block->first.reserve(n + 1);
-  block->held.reserve(n);
-  block->arcs.reserve(static_cast<std::size_t>(arcs.row_start[n]));
+  block->reserve(n, static_cast<std::size_t>(arcs.row_start[n]));
   block->id.resize(n);
   std::vector<Index> n_met(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     block->id[i] = static_cast<std::int32_t>(i);
-    block->first.push_back(block->arcs.size());
+    block->first.push_back(block->head.size());
     for (std::int64_t a = arcs.row_start[i]; a < arcs.row_start[i + 1]; ++a) {
       const auto j = static_cast<Index>(arcs.column[a]);
       const Index mate = n_met[j]++;
-      const bool mate_has_room = arcs.capacity[arcs.row_start[j] + mate] > 0;
-      block->arcs.push_back({arcs.capacity[a], mate_has_room ? j | Arc::kMateHasRoom : j, mate});
+      const Index mate_flag = arcs.capacity[arcs.row_start[j] + mate] > 0 ? head::kMateHasRoom : 0;
+      block->head.push_back(j | mate_flag | (arcs.capacity[a] > 0 ? head::kHasRoom : 0));
+      block->mate.push_back(mate);
+      block->room.push_back(arcs.capacity[a]);
     }
   }
-  block->first.push_back(block->arcs.size());
+  block->first.push_back(block->head.size());
   return block;
 }
 
@@ -603,34 +678,17 @@ class Solver {
   Solver(std::int64_t n_nodes, double t_min, double t_max, int n_threads, const Poll& poll)
       : t_min_(std::max(t_min, -kLargest)),
         t_max_(std::min(t_max, kLargest)),
-        pace_(poll),
-        crew_(n_threads, pace_),
         group_of_(static_cast<std::size_t>(n_nodes)),
-        join_at_(static_cast<std::size_t>(n_nodes), kInfinity) {}
+        join_at_(static_cast<std::size_t>(n_nodes), kInfinity),
+        pace_(poll),
+        crew_(n_threads, pace_, [this] { return divide_one(); }) {}
 
   double clip(double t) const { return std::min(std::max(t, t_min_), t_max_); }
 
-  // Large blocks one after the other, each by the whole crew; then the small ones side by side.
   void run(std::unique_ptr<Block> root) {
-    std::vector<std::unique_ptr<Block>> large, small;
-    large.push_back(std::move(root));
-    while (!large.empty()) {
-      auto block = std::move(large.back());
-      large.pop_back();
-      for (auto& child : divide(std::move(block), crew_)) {
-        (child->size() < kSmallBlock ? small : large).push_back(std::move(child));
-      }
-    }
-    std::stable_sort(small.begin(), small.end(), [](const auto& a, const auto& b) { return a->size() > b->size(); });
-    crew_.run(small.size(), [&](std::size_t k) {
-      std::vector<std::unique_ptr<Block>> mine;
-      mine.push_back(std::move(small[k]));
-      while (!mine.empty()) {
-        auto block = std::move(mine.back());
-        mine.pop_back();
-        for (auto& child : divide(std::move(block), nobody_)) mine.push_back(std::move(child));
-      }
-    });
+    add(std::move(root));
+    crew_.work_until([this] { return n_open_ == 0; });
+    crew_.rethrow_failure();
   }
 
   // The threshold of every group from the given numbers, then one number per node.
@@ -638,6 +696,41 @@ class Solver {
 
  private:
   static constexpr Index kSmallBlock = 10000;
+
+  static bool is_smaller(const std::unique_ptr<Block>& a, const std::unique_ptr<Block>& b) { return a->size() < b->size(); }
+
+  void add(std::unique_ptr<Block> block) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++n_open_;
+    waiting_.push_back(std::move(block));
+    std::push_heap(waiting_.begin(), waiting_.end(), is_smaller);
+  }
+
+  // Splits the largest block that waits; a small one with all that comes of it.
+  bool divide_one() {
+    std::vector<std::unique_ptr<Block>> mine;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (waiting_.empty()) return false;
+      std::pop_heap(waiting_.begin(), waiting_.end(), is_smaller);
+      mine.push_back(std::move(waiting_.back()));
+      waiting_.pop_back();
+    }
+    while (!mine.empty()) {
+      auto block = std::move(mine.back());
+      mine.pop_back();
+      const bool is_small = block->size() < kSmallBlock;
+      for (auto& child : divide(std::move(block), is_small ? nobody_ : crew_)) {
+        if (is_small) {
+          mine.push_back(std::move(child));
+        } else {
+          add(std::move(child));
+        }
+      }
+    }
+    --n_open_;
+    return true;
+  }
 
   // One flow; settles what it can and returns the parts that are blocks again.
   std::vector<std::unique_ptr<Block>> divide(std::unique_ptr<Block> block, Crew& crew) {
@@ -683,12 +776,15 @@ class Solver {
 
   const double t_min_;
   const double t_max_;
-  Pace pace_;
-  Crew crew_;
-  Crew nobody_{1, pace_};
   // A group of nodes that join together is named by its first place in the order of joining.
   std::vector<std::int32_t> group_of_;  // by node
   std::vector<double> join_at_;         // by group
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Block>> waiting_;  // a heap, largest first
+  std::atomic<int> n_open_{0};                   // blocks waiting or being split
+  Pace pace_;
+  Crew nobody_{1, pace_, [] { return false; }};
+  Crew crew_;  // last: its threads use all of the above
 };
 
 // The block of one part, moved to its own threshold.
@@ -704,27 +800,24 @@ std::unique_ptr<Block> Solver::extract(const Block& block, const Marks& marks, P
     n_arcs_at_most += block.first[i + 1] - block.first[i];
   }
   auto child = std::make_unique<Block>();
-  child->first.reserve(std::size_t{n} + 1);
-  child->arcs.reserve(n_arcs_at_most);
-  child->held.reserve(n);
-  child->slope.reserve(n);
-  child->id.reserve(n);
+  child->reserve(n, n_arcs_at_most);
   // Lists are sorted and nodes come in order, so each node's arcs are met from the other side in their own order.
   std::vector<Index> n_met(n, 0);
   for (Index i = 0; i < block.size(); ++i) {
     if (new_index[i] == kNotMine) continue;
-    child->first.push_back(child->arcs.size());
+    child->first.push_back(child->head.size());
     child->held.push_back(block.held[i]);
     child->slope.push_back(block.slope[i]);
     child->id.push_back(block.id[i]);
     for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
-      const Arc& arc = block.arcs[a];
-      const Index j = new_index[arc.to()];
+      const Index j = new_index[block.head[a] & head::kTo];
       if (j == kNotMine) continue;
-      child->arcs.push_back({arc.room, j | (arc.to_and_flag & Arc::kMateHasRoom), n_met[j]++});
+      child->head.push_back(j | (block.head[a] & ~head::kTo));
+      child->mate.push_back(n_met[j]++);
+      child->room.push_back(block.room[a]);
     }
   }
-  child->first.push_back(child->arcs.size());
+  child->first.push_back(child->head.size());
   child->low = part == Part::early ? block.low : block.t;
   child->high = part == Part::early ? block.t : block.high;
   child->position = position;
@@ -795,11 +888,11 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
 
 std::vector<double> route(const Graph& graph, const double* excess, const Poll& poll) {
   Pace pace(poll);
-  Crew crew(1, pace);
+  Crew crew(1, pace, [] { return false; });
   const std::unique_ptr<Block> block = whole_graph(graph);
   block->slope.assign(graph.n_nodes, 0.0);
   for (std::int64_t i = 0; i < graph.n_nodes; ++i) block->held.push_back({excess[i], excess[i]});
-  std::vector<double> net_flow(block->arcs.size(), 0.0);
+  std::vector<double> net_flow(block->head.size(), 0.0);
   Flow search(*block, crew, pace);
   search.record(net_flow);
   search.run();
@@ -810,7 +903,7 @@ std::vector<double> route(const Graph& graph, const double* excess, const Poll& 
     for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
       const auto j = static_cast<Index>(graph.column[a]);
       if (static_cast<std::int64_t>(j) == i) continue;
-      while (block->arcs[mine].to() != j) ++mine;
+      while ((block->head[mine] & head::kTo) != j) ++mine;
       flow[a] = std::min(std::max(0.0, net_flow[mine]), graph.capacity[a]);
     }
   }

@@ -19,31 +19,34 @@
 // Early and late are blocks again, smaller and independent. If all is tied the block was one group. With k distinct
 // thresholds this takes at most 2k - 1 flows, on blocks that shrink fast.
 //
-// State. A block is its residual arcs and one signed excess per node, nothing else: no source, no sink, no costs. For
-// any flow, cost(S) = (room on arcs leaving S) - (excess in S) + constant. At a new threshold the excess of node i
-// changes by (t_new - t_old) * m[i]; arcs between early, tied and late are full and are dropped. So a child starts
-// from its parent's flow, and excess never has to be carried back.
+// State. A block is its residual arcs and one signed excess per node: no source, no sink, no costs. For any flow,
+// cost(S) = (room on arcs leaving S) - (excess in S) + constant. Excess is t * m[i] + base[i]; base changes with the
+// flow only, so at a new threshold nothing of a large old t is left in it. Arcs between early, tied and late are full and
+// are dropped. So a child starts from its parent's flow, and excess never has to be carried back.
 //
 // Flow. Push-relabel: excess moves along arcs that come one step closer to a deficit, first in, first out; distances
-// are measured exactly (breadth first from the deficits) at the start and whenever the work since then has
-// paid for it. A push either empties its node or fills its arc, and sets that number to exactly zero, so the usual
-// proof of termination holds for floating-point numbers and no tolerance is needed anywhere.
+// are measured exactly (breadth first from the deficits) whenever the work since then has paid for it. Excess far from
+// any deficit waits until the near one is gone: most of it turns out to be cut off before it has to move. A push
+// either empties its node or fills its arc, and sets that number to exactly zero, so the usual proof of termination
+// holds for floating-point numbers and needs no tolerance.
 //
 // Zero slopes. Tied nodes without slope join at t only if a node with slope reaches them over arcs with room; the
 // others make no difference at t and go on with the late part. A part without any slope at all joins at the
 // end of its interval: at -inf or +inf, unless rounding has left it inside.
 //
 // Numbers. The partition decides everything: at the end each group's threshold is computed anew from the given
-// capacities and costs, with compensated sums in the order of the rows. The order of groups is kept, if need be by raising
-// a threshold by its rounding error. Rounding in a flow is relative to what passes through a node, so a returned
-// cut is optimal up to rounding relative to the terms of its own cost. Thresholds beyond the range of a double are
-// reported as infinite.
+// capacities and costs, with compensated sums in the order of the rows, and rounded to the largest double that is not
+// above it where it is tiny. The order of groups is kept, if need be by raising a threshold by its rounding error.
+// After a flow, an excess within a few roundings of its own two terms is none. At a block's threshold the excesses
+// add up to zero, so the node with the largest terms takes what the others leave instead of its own rounding error.
+// Rounding is thus relative to the terms of a node and to what passes through it. Thresholds beyond the range of a
+// double are reported as infinite.
 //
-// Threads. Blocks are independent tasks, and breadth-first searches over large blocks are shared by the threads. What
-// is computed does not depend on the number of threads, only when.
+// Threads. Large blocks are split one after the other, their searches and the making of their children shared by all
+// threads; then the small blocks are independent tasks. The same is computed for any number of threads.
 //
 // Complexity. Each flow is O(nodes^2 * sqrt(arcs)) at worst for push-relabel, in practice nearly linear on similarity
-// graphs; memory is two copies of the arcs (16 bytes each) and about 80 bytes a node. Nothing recurses.
+// graphs; memory is two copies of the arcs (16 bytes each) and of the nodes (about 60 bytes). Nothing recurses.
 //
 // Sources: Gallo, Grigoriadis, Tarjan (1989) for the nesting; Goldberg, Tarjan (1988) and Cherkassky, Goldberg (1997) for
 // push-relabel with exact distances; the divide and conquer over thresholds is folklore of isotonic and total-variation
