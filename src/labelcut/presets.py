@@ -40,7 +40,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "confidence_scale": "degree",
         "prior_strengths": (0.25, 0.5, 1.0, 2.0),
         "tradeoff": "crossing",
-        "enough_hidden": 5000,
+        "enough_hidden": 3000,
         "decision": "probability",
         "flags": "expected_f1",
         "noise": "auto",
