@@ -46,6 +46,11 @@ struct Block {
   std::vector<Holding> held;
   std::vector<double> slope;
   std::vector<std::int32_t> id;  // in the given graph
+  // Careful blocks only, where numbers lie far apart: what arcs and nodes had before any flow.
+  std::vector<double> capacity;
+  std::vector<double> first_base;
+  std::vector<double> scale;  // the sizes of the terms that were added up in first_base
+  double nudge = 0.0;         // how far t was moved, because rounding had put all nodes on one side of it
   double t = 0.0;
   double low = -kInfinity;
   double high = kInfinity;
@@ -54,7 +59,9 @@ struct Block {
 
   Index size() const { return static_cast<Index>(id.size()); }
   double terms(Index i) const { return std::abs(t * slope[i]) + std::abs(held[i].base); }
+  bool is_careful() const { return !first_base.empty(); }
   void move_to(double new_t, bool is_mean);
+  void undo_flow();
   void reserve(std::size_t n_nodes, std::size_t n_arcs) {
     first.reserve(n_nodes + 1);
     for (auto* by_arc : {&head, &mate}) by_arc->reserve(n_arcs);
@@ -89,10 +96,23 @@ void Block::move_to(double new_t, bool is_mean) {
     held[i].excess = std::min(std::max(t * slope[i] + held[i].base, -kEnough), kEnough);
     if (terms(i) > terms(heaviest)) heaviest = i;
   }
-  if (!is_mean) return;
+  if (!is_mean || is_careful()) return;
   Sum others;
   for (Index i = 0; i < size(); ++i) others.add(i == heaviest ? 0.0 : held[i].excess);
   held[heaviest].excess = -others.value();
+}
+
+// Gives a careful block its first numbers back.
+void Block::undo_flow() {
+  room = capacity;
+  for (Index i = 0; i < size(); ++i) {
+    held[i].base = first_base[i];
+    for (std::uint64_t a = first[i]; a < first[i + 1]; ++a) {
+      const Index j = head[a] & head::kTo;
+      const bool mate_has_room = capacity[first[j] + mate[a]] > 0;
+      head[a] = j | (capacity[a] > 0 ? head::kHasRoom : 0) | (mate_has_room ? head::kMateHasRoom : 0);
+    }
+  }
 }
 
 struct Stopped : std::exception {};
@@ -325,7 +345,8 @@ class Flow {
         pace_(pace),
         label_(n_),
         cursor_(n_),
-        queue_(n_) {}
+        queue_(n_),
+        through_(block.scale) {}
 
   // Keeps what flows over each arc, net of its mate. The room alone forgets a small flow on a large arc.
   void record(std::vector<double>& net_flow) { net_flow_ = net_flow.data(); }
@@ -334,6 +355,7 @@ class Flow {
   Marks run() {
     // An exact measurement costs about as much as this many looks at arcs.
     const std::uint64_t worth_measuring = (first_[n_] + 4 * std::uint64_t{n_}) / 2;
+    if (block_.is_careful()) drop_rounding();
     begin_next_to_deficits();
     for (;;) {
       while (n_active_ > 0) {
@@ -484,19 +506,28 @@ class Flow {
     const bool was_idle = held_[j].excess <= 0;
     held_[j].excess += moved;
     if (was_idle && held_[j].excess > 0) activate(j);
+    if (!through_.empty()) through_[j] += moved;
     if (net_flow_ != nullptr) {
       net_flow_[arc] += moved;
       net_flow_[mate] -= moved;
     }
   }
 
-  // An excess or deficit within the rounding of its own two terms is none. True if a deficit was dropped.
-  bool drop_rounding() {
+  // Whether an excess or deficit is more than the rounding of its own terms. A careful block also counts what has passed
+  // the node; in other blocks the heaviest node's excess is exact.
+  bool is_real(Index i) const {
     constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+    const double size = std::abs(held_[i].excess);
+    if (!block_.is_careful()) return i == block_.heaviest || size > kRounding * block_.terms(i);
+    return size >= 2 * kRounding * (std::abs(block_.t * block_.slope[i]) + through_[i]);
+  }
+
+  // An excess or deficit that is only rounding is none. True if a deficit was dropped.
+  bool drop_rounding() {
     bool is_changed = false;
     for (Index i = 0; i < n_; ++i) {
       double& excess = held_[i].excess;
-      if (excess == 0 || i == block_.heaviest || std::abs(excess) > kRounding * block_.terms(i)) continue;
+      if (excess == 0 || is_real(i)) continue;
       is_changed |= excess < 0;
       excess = 0;
     }
@@ -522,6 +553,7 @@ class Flow {
   std::vector<Index> far_;  // active nodes with labels above within_
   std::uint64_t work_ = 0;
   std::uint64_t n_discharged_ = 0;
+  std::vector<double> through_;  // per node of a careful block: its scale, and what has passed it
   double* net_flow_ = nullptr;
 };
 
@@ -572,14 +604,14 @@ void split(const Block& block, Marks& marks, Crew& crew, Pace& pace) {
 
   // A part whose threshold differs from t by less than t can show is not apart.
   const PartSums early = sums_of(block, marks, Part::early);
-  const bool is_early_real = !early.has_slope() || block.t - early.shift() < block.t;
+  const bool is_early_real = block.is_careful() || !early.has_slope() || block.t - early.shift() < block.t;
   PartSums late;
   for (Index i = 0; i < block.size(); ++i) {
     if (marks[i] < 0 || marks[i] == Marks::kUnreachable) continue;
     late.excess.add(block.held[i].excess);
     late.slope.add(block.slope[i]);
   }
-  const bool is_late_real = !late.has_slope() || block.t - late.shift() > block.t;
+  const bool is_late_real = block.is_careful() || !late.has_slope() || block.t - late.shift() > block.t;
   start.clear();
   for (Index i = 0; i < block.size(); ++i) {
     const Label mark = marks[i];
@@ -745,6 +777,8 @@ class Solver {
         settle(*block, marks, part, position, part == Part::early ? -kInfinity : kInfinity);
       } else if (!sums.has_slope()) {
         settle(*block, marks, part, position, part == Part::early ? block->low : block->high);
+      } else if (sums.n == n && nudge(*block, part)) {
+        children[part == Part::late] = std::move(block);
       } else if (sums.n == n) {  // nothing was split off: only rounding says that it is apart from t
         settle(*block, marks, part, position, block->t);
       } else {
@@ -773,6 +807,7 @@ class Solver {
 
   std::unique_ptr<Block> extract(const Block& block, const Marks& marks, Part part, const PartSums& sums,
                                  std::int64_t position) const;
+  bool nudge(Block& block, Part part) const;
 
   const double t_min_;
   const double t_max_;
@@ -786,6 +821,47 @@ class Solver {
   Crew nobody_{1, pace_, [] { return false; }};
   Crew crew_;  // last: its threads use all of the above
 };
+
+// Gives a child of a careful block a start of its own: it is charged for the arcs to the rest of its parent (an arc to a
+// later node is paid, one from an earlier node is spared). Slower than to go on from the parent's flow, but a node that a
+// large flow has crossed keeps its small numbers.
+void start_anew(const Block& block, const Marks& marks, Part part, Block& child) {
+  for (Index i = 0; i < block.size(); ++i) {
+    if (part_of(marks[i]) != part) continue;
+    Sum base;
+    base.add(block.first_base[i]);
+    double scale = block.scale[i];
+    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
+      const Index j = block.head[a] & head::kTo;
+      const Part other = part_of(marks[j]);
+      if (other == part) {
+        child.capacity.push_back(block.capacity[a]);
+        continue;
+      }
+      const double charge = other < part ? block.capacity[block.first[j] + block.mate[a]] : -block.capacity[a];
+      base.add(charge);
+      scale += std::abs(charge);
+    }
+    child.first_base.push_back(base.value());
+    child.scale.push_back(scale);
+  }
+  child.undo_flow();
+}
+
+// Moves a careful block's t a little towards the part that took all of it, for another flow. False if the other part took
+// all a moment ago: then the block is one group, as far as doubles can tell.
+bool Solver::nudge(Block& block, Part part) const {
+  constexpr double kStep = 16 * std::numeric_limits<double>::epsilon(), kSmallest = 1e-300, kGrowth = 64;
+  const double sign = part == Part::late ? 1.0 : -1.0;
+  if (!block.is_careful() || block.nudge * sign < 0) return false;
+  const double step = std::max({kStep * std::abs(block.t), kGrowth * std::abs(block.nudge), kSmallest});
+  const double t = clip(block.t + sign * step);
+  if (t == block.t || !(block.low < t && t < block.high)) return false;
+  block.nudge = t - block.t;
+  block.undo_flow();
+  block.move_to(t, false);
+  return true;
+}
 
 // The block of one part, moved to its own threshold.
 std::unique_ptr<Block> Solver::extract(const Block& block, const Marks& marks, Part part, const PartSums& sums,
@@ -821,6 +897,7 @@ std::unique_ptr<Block> Solver::extract(const Block& block, const Marks& marks, P
   child->low = part == Part::early ? block.low : block.t;
   child->high = part == Part::early ? block.t : block.high;
   child->position = position;
+  if (block.is_careful()) start_anew(block, marks, part, *child);
   Sum base;
   for (const Holding& held : child->held) base.add(held.base);
   const double mean = -base.value() / sums.slope.value();
@@ -864,6 +941,26 @@ std::vector<double> Solver::join_at(const Graph& graph, const double* cost, cons
   return by_node;
 }
 
+// Whether numbers lie so far apart that a carried flow would lose the small beside the large.
+bool spans_widely(const Graph& graph, const double* cost, const double* slope) {
+  constexpr double kWide = 1e25;
+  struct Range {
+    double low = kInfinity, high = 0;
+    void include(double x) {
+      if (x == 0) return;
+      low = std::min(low, std::abs(x));
+      high = std::max(high, std::abs(x));
+    }
+    bool is_wide() const { return high / low > kWide; }
+  } costs, slopes;
+  for (std::int64_t a = 0; a < graph.row_start[graph.n_nodes]; ++a) costs.include(graph.capacity[a]);
+  for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
+    costs.include(cost[i]);
+    slopes.include(slope[i]);
+  }
+  return costs.is_wide() || slopes.is_wide();
+}
+
 }  // namespace
 
 std::vector<double> solve_path(const Graph& graph, const double* cost, const double* slope, double t_min, double t_max,
@@ -881,6 +978,13 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
   }
   const bool has_slope = total_slope.value() > 0;
   const double mean = has_slope ? total_cost.value() / total_slope.value() : 0.0;
+  if (spans_widely(graph, cost, slope)) {
+    root->capacity = root->room;
+    for (const Holding& held : root->held) {
+      root->first_base.push_back(held.base);
+      root->scale.push_back(std::abs(held.base));
+    }
+  }
   root->move_to(solver.clip(mean), has_slope && solver.clip(mean) == mean);
   solver.run(std::move(root));
   return solver.join_at(graph, cost, slope);

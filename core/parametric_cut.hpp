@@ -42,6 +42,11 @@
 // Rounding is thus relative to the terms of a node and to what passes through it. Thresholds beyond the range of a
 // double are reported as infinite.
 //
+// Care. Where costs and capacities, or slopes, differ in size by more than 1e25 (outliers under a Gaussian kernel do), a
+// small node that a large flow has crossed would have lost its own numbers. Then every child starts without flow
+// from the given numbers, an excess within the rounding of all that has passed its node is none, and a block that lies
+// entirely on one side of its rounded threshold is tried again a few roundings further on. About half as fast.
+//
 // Threads. Large blocks are split one after the other, their searches and the making of their children shared by all
 // threads; then the small blocks are independent tasks. The same is computed for any number of threads.
 //

@@ -68,19 +68,21 @@ def test_a_path_on_100_000_nodes_is_certified(kind):
 def test_outliers_with_weights_down_to_1e_250_are_certified(kind):
     # Heavy tails: some points are so far out that their likeness to any other is all but nothing.
     rng = np.random.default_rng(2)
-    arcs = sparse.csr_array(kneighbors_graph(rng.standard_cauchy((300, 2)), 8, mode="distance"))
+    arcs = sparse.csr_array(kneighbors_graph(rng.standard_cauchy((2000, 2)), 8, mode="distance"))
     arcs.data = np.maximum(np.exp(-(arcs.data**2) / 2), 1e-250 * rng.random(arcs.nnz))
     capacities = (arcs + arcs.T).tocsr()
     capacities.sort_indices()
     assert capacities.data.min() < 1e-200
     degree = np.asarray(capacities.sum(axis=1))
-    is_labeled, is_positive = rng.random(300) < 0.7, rng.random(300) < 0.5
+    is_labeled, is_positive = rng.random(2000) < 0.7, rng.random(2000) < 0.5
     if kind == "P":
-        problem = CutProblem(capacities, np.zeros(300), degree, sink_seeds=is_labeled & ~is_positive)
+        problem = CutProblem(capacities, np.zeros(2000), degree, sink_seeds=is_labeled & ~is_positive)
     else:
-        cost = np.where(is_labeled, np.where(is_positive, -1.0, 1.0), 0.0) * rng.random(300)
+        cost = np.where(is_labeled, np.where(is_positive, -1.0, 1.0), 0.0) * rng.random(2000)
         problem = CutProblem(capacities, cost, np.where(is_labeled, 0.0, degree))
-    assert verify(problem, solve(problem)).is_optimal
+    path = solve(problem, n_jobs=1)
+    assert verify(problem, path).is_optimal
+    assert solve(problem, n_jobs=2).join_at.tobytes() == path.join_at.tobytes()
 
 
 @pytest.mark.parametrize("kind", ["P", "C"])
