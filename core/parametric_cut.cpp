@@ -62,6 +62,11 @@ struct Block {
   bool is_careful() const { return !first_base.empty(); }
   void move_to(double new_t, bool is_mean);
   void undo_flow();
+  void resize_arcs(std::size_t n_arcs) {
+    head.resize(n_arcs);
+    mate.resize(n_arcs);
+    room.resize(n_arcs);
+  }
   void reserve(std::size_t n_nodes, std::size_t n_arcs) {
     first.reserve(n_nodes + 1);
     for (auto* by_arc : {&head, &mate}) by_arc->reserve(n_arcs);
@@ -364,9 +369,8 @@ class Flow {
       }
       if (far_.empty()) break;
       // Excess far from any deficit waits: most of it turns out to be cut off before it has to move.
-      const bool is_first_time = within_ == 1;
       within_ += 2 + within_ / 4;
-      if (is_first_time || work_ > worth_measuring / 4) {
+      if (!is_measured_ || work_ > worth_measuring / 4) {
         measure_distances();
       } else {
         look_at_far_again();
@@ -409,6 +413,7 @@ class Flow {
 
   // Sets every label to the exact distance, breadth first from the deficits, and lists the active nodes.
   void measure_distances() {
+    is_measured_ = true;
     work_ = 0;
     std::vector<Index> deficits;
     for (Index i = 0; i < n_; ++i) {
@@ -551,7 +556,8 @@ class Flow {
   Index n_active_ = 0;
   Label within_ = 1;
   std::vector<Index> far_;  // active nodes with labels above within_
-  std::uint64_t work_ = 0;
+  bool is_measured_ = false;
+  std::uint64_t work_ = 0;  // looks at arcs since distances were exact
   std::uint64_t n_discharged_ = 0;
   std::vector<double> through_;  // per node of a careful block: its scale, and what has passed it
   double* net_flow_ = nullptr;
@@ -877,23 +883,26 @@ std::unique_ptr<Block> Solver::extract(const Block& block, const Marks& marks, P
   }
   auto child = std::make_unique<Block>();
   child->reserve(n, n_arcs_at_most);
+  child->resize_arcs(n_arcs_at_most);
+  std::uint64_t n_arcs = 0;
   // Lists are sorted and nodes come in order, so each node's arcs are met from the other side in their own order.
   std::vector<Index> n_met(n, 0);
   for (Index i = 0; i < block.size(); ++i) {
     if (new_index[i] == kNotMine) continue;
-    child->first.push_back(child->head.size());
+    child->first.push_back(n_arcs);
     child->held.push_back(block.held[i]);
     child->slope.push_back(block.slope[i]);
     child->id.push_back(block.id[i]);
     for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
       const Index j = new_index[block.head[a] & head::kTo];
       if (j == kNotMine) continue;
-      child->head.push_back(j | (block.head[a] & ~head::kTo));
-      child->mate.push_back(n_met[j]++);
-      child->room.push_back(block.room[a]);
+      child->head[n_arcs] = j | (block.head[a] & ~head::kTo);
+      child->mate[n_arcs] = n_met[j]++;
+      child->room[n_arcs++] = block.room[a];
     }
   }
-  child->first.push_back(child->head.size());
+  child->first.push_back(n_arcs);
+  child->resize_arcs(n_arcs);
   child->low = part == Part::early ? block.low : block.t;
   child->high = part == Part::early ? block.t : block.high;
   child->position = position;
