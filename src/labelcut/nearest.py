@@ -406,15 +406,18 @@ def _search_cells(
     """
     index = np.empty((len(queries), k), dtype=np.intp)
     distance = np.empty((len(queries), k))
+    # Queries that are near each other visit the same cells, so they are handled together.
+    is_own = queries is distinct.rows
+    number = cells.number if is_own else _nearest_center(bounds.shorten(queries), cells.centers, n_jobs)[0]
+    order = np.argsort(number, kind="stable")
 
     def search(starts: Ints) -> None:
         buffer = np.empty(CELL_QUERIES * int(np.diff(cells.starts).max()), dtype=bounds.number)
         for start in starts:
-            block = slice(start, start + CELL_QUERIES)
-            query, candidate = _candidates_in_cells(
-                distinct, queries[block], k, bounds, cells, n_visited, buffer
-            )
-            index[block], distance[block] = _sort_out(distinct, queries[block], query, candidate, k)
+            block = order[start : start + CELL_QUERIES]
+            some = queries[block]
+            query, candidate = _candidates_in_cells(distinct, some, k, bounds, cells, n_visited, buffer)
+            index[block], distance[block] = _sort_out(distinct, some, query, candidate, k)
 
     _run_in_threads(search, np.arange(0, len(queries), CELL_QUERIES), n_jobs)
     return index, distance
