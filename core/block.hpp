@@ -1,0 +1,202 @@
+// A block: nodes that join inside an interval of the trade-off, with the arcs among them. See parametric_cut.hpp.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "parametric_cut.hpp"
+
+namespace labelcut {
+
+using Index = std::uint32_t;  // a node of a block
+using Label = std::int32_t;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+// Where an arc leads, and whether it and the opposite arc have room: searches read nothing else of an arc. Hence
+// blocks have at most 2^30 nodes.
+namespace head {
+constexpr Index kMateHasRoom = Index{1} << 31;
+constexpr Index kHasRoom = Index{1} << 30;
+constexpr Index kTo = kHasRoom - 1;
+}  // namespace head
+
+// What a node holds. `base` is -cost plus what flowed in minus what flowed out: it does not depend on t, so a large
+// t leaves no rounding in it. `excess` is t * slope + base, kept along with it during a flow; negative: a deficit.
+struct Holding {
+  double excess;
+  double base;
+};
+
+// Nodes that join inside (low, high), with the arcs among them. They take the places position .. position + size in
+// the order of joining.
+struct Block {
+  std::vector<std::uint64_t> first;  // arcs of node i: first[i] .. first[i + 1], by where they lead
+  std::vector<Index> head;
+  std::vector<Index> mate;   // the opposite arc's place among the arcs of the node it starts from
+  std::vector<double> room;  // how much more may flow
+  std::vector<Holding> held;
+  std::vector<double> slope;
+  std::vector<std::int32_t> id;  // in the given graph
+  // Careful blocks only, where numbers lie far apart: what arcs and nodes had before any flow.
+  std::vector<double> capacity;
+  std::vector<double> first_base;
+  std::vector<double> scale;  // the sizes of the terms that were added up in first_base
+  double nudge = 0.0;         // how far t was moved, because rounding had put all nodes on one side of it
+  double t = 0.0;
+  double low = -kInfinity;
+  double high = kInfinity;
+  std::int64_t position = 0;
+  Index heaviest = 0;  // the node with the largest terms at t
+
+  Index size() const { return static_cast<Index>(id.size()); }
+  double terms(Index i) const { return std::abs(t * slope[i]) + std::abs(held[i].base); }
+  bool is_careful() const { return !first_base.empty(); }
+  void move_to(double new_t, bool is_mean);
+  void undo_flow();
+  void resize_arcs(std::size_t n_arcs) {
+    head.resize(n_arcs);
+    mate.resize(n_arcs);
+    room.resize(n_arcs);
+  }
+  void reserve(std::size_t n_nodes, std::size_t n_arcs) {
+    first.reserve(n_nodes + 1);
+    for (auto* by_arc : {&head, &mate}) by_arc->reserve(n_arcs);
+    room.reserve(n_arcs);
+    held.reserve(n_nodes);
+    slope.reserve(n_nodes);
+    id.reserve(n_nodes);
+  }
+};
+
+// Neumaier's compensated sum.
+class Sum {
+ public:
+  void add(double x) {
+    const double next = sum_ + x;
+    lost_ += std::abs(sum_) >= std::abs(x) ? (sum_ - next) + x : (x - next) + sum_;
+    sum_ = next;
+  }
+  double value() const { return sum_ + lost_; }
+
+ private:
+  double sum_ = 0.0;
+  double lost_ = 0.0;
+};
+
+// At its mean a block's excesses add up to nothing. Rounding at the heaviest node may be larger than all the others
+// hold, so it gets what the others leave.
+inline void Block::move_to(double new_t, bool is_mean) {
+  constexpr double kEnough = 1e300;  // beyond it products overflow, and no cost can matter
+  t = new_t;
+  for (Index i = 0; i < size(); ++i) {
+    held[i].excess = std::min(std::max(t * slope[i] + held[i].base, -kEnough), kEnough);
+    if (terms(i) > terms(heaviest)) heaviest = i;
+  }
+  if (!is_mean || is_careful()) return;
+  Sum others;
+  for (Index i = 0; i < size(); ++i) others.add(i == heaviest ? 0.0 : held[i].excess);
+  held[heaviest].excess = -others.value();
+}
+
+// Gives a careful block its first numbers back.
+inline void Block::undo_flow() {
+  room = capacity;
+  for (Index i = 0; i < size(); ++i) {
+    held[i].base = first_base[i];
+    for (std::uint64_t a = first[i]; a < first[i + 1]; ++a) {
+      const Index j = head[a] & head::kTo;
+      const bool mate_has_room = capacity[first[j] + mate[a]] > 0;
+      head[a] = j | (capacity[a] > 0 ? head::kHasRoom : 0) | (mate_has_room ? head::kMateHasRoom : 0);
+    }
+  }
+}
+
+// The given graph with every arc's opposite present (capacity 0 if need be) and no arcs from a node to itself.
+struct PairedArcs {
+  std::vector<std::int64_t> row_start;
+  std::vector<std::int32_t> column;
+  std::vector<double> capacity;
+};
+
+inline bool is_paired(const Graph& graph) {
+  std::vector<std::int64_t> next(graph.row_start, graph.row_start + graph.n_nodes);
+  for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
+    for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
+      const std::int32_t j = graph.column[a];
+      if (j == i || next[j] == graph.row_start[j + 1] || graph.column[next[j]++] != i) return false;
+    }
+  }
+  return true;
+}
+
+inline PairedArcs pair_arcs(const Graph& graph) {
+  const std::int64_t n = graph.n_nodes;
+  // Columns of each node's incoming arcs, ascending because rows are visited in order.
+  std::vector<std::int64_t> in_start(n + 1, 0);
+  for (std::int64_t a = 0; a < graph.row_start[n]; ++a) ++in_start[graph.column[a] + 1];
+  for (std::int64_t i = 0; i < n; ++i) in_start[i + 1] += in_start[i];
+  std::vector<std::int32_t> from(graph.row_start[n]);
+  std::vector<std::int64_t> next(in_start.begin(), in_start.end() - 1);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
+      from[next[graph.column[a]]++] = static_cast<std::int32_t>(i);
+    }
+  }
+  PairedArcs paired;
+  paired.row_start.reserve(n + 1);
+  paired.row_start.push_back(0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t out = graph.row_start[i], in = in_start[i];
+    while (out < graph.row_start[i + 1] || in < in_start[i + 1]) {
+      const bool take_out = out < graph.row_start[i + 1] && (in == in_start[i + 1] || graph.column[out] <= from[in]);
+      const bool take_in = in < in_start[i + 1] && (!take_out || from[in] == graph.column[out]);
+      const std::int32_t j = take_out ? graph.column[out] : from[in];
+      if (j != i) {
+        paired.column.push_back(j);
+        paired.capacity.push_back(take_out ? graph.capacity[out] : 0.0);
+      }
+      out += take_out;
+      in += take_in;
+    }
+    paired.row_start.push_back(static_cast<std::int64_t>(paired.column.size()));
+  }
+  return paired;
+}
+
+// All nodes as one block before any flow; what they hold is left to the caller.
+inline std::unique_ptr<Block> whole_graph(const Graph& graph) {
+  PairedArcs paired;
+  Graph arcs = graph;
+  if (!is_paired(graph)) {
+    paired = pair_arcs(graph);
+    arcs = {graph.n_nodes, paired.row_start.data(), paired.column.data(), paired.capacity.data()};
+  }
+  const auto n = static_cast<std::size_t>(graph.n_nodes);
+  auto block = std::make_unique<Block>();
+  block->reserve(n, static_cast<std::size_t>(arcs.row_start[n]));
+  block->id.resize(n);
+  std::vector<Index> n_met(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    block->id[i] = static_cast<std::int32_t>(i);
+    block->first.push_back(block->head.size());
+    for (std::int64_t a = arcs.row_start[i]; a < arcs.row_start[i + 1]; ++a) {
+      const auto j = static_cast<Index>(arcs.column[a]);
+      const Index mate = n_met[j]++;
+      const Index mate_flag = arcs.capacity[arcs.row_start[j] + mate] > 0 ? head::kMateHasRoom : 0;
+      block->head.push_back(j | mate_flag | (arcs.capacity[a] > 0 ? head::kHasRoom : 0));
+      block->mate.push_back(mate);
+      block->room.push_back(arcs.capacity[a]);
+    }
+  }
+  block->first.push_back(block->head.size());
+  return block;
+}
+
+}  // namespace labelcut

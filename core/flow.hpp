@@ -1,0 +1,318 @@
+// A maximum flow inside a block, and the breadth-first search that flow and split have in common.
+
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "block.hpp"
+#include "crew.hpp"
+
+namespace labelcut {
+
+inline void prefetch(const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#else
+  (void)address;
+#endif
+}
+
+// One number per node of a block: its distance to the nearest deficit or, where there is none, what became of it.
+class Marks {
+ public:
+  static constexpr Label kUnreachable = std::numeric_limits<Label>::max();
+  static constexpr Label kEarly = -1;
+  static constexpr Label kTied = -2;
+
+  explicit Marks(Index n) : marks_(new std::atomic<Label>[n]) {}
+
+  Label operator[](Index i) const { return marks_[i].load(std::memory_order_relaxed); }
+  void prefetch_ends(const Block& block, Index i) const {
+    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) prefetch(&marks_[block.head[a] & head::kTo]);
+  }
+  void set(Index i, Label label) { marks_[i].store(label, std::memory_order_relaxed); }
+
+  // Sets an unreachable node's mark; true for the one thread that did.
+  bool claim(Index i, Label label, bool is_alone) {
+    if (is_alone) {
+      set(i, label);
+      return true;
+    }
+    Label expected = kUnreachable;
+    return marks_[i].compare_exchange_strong(expected, label, std::memory_order_relaxed);
+  }
+
+ private:
+  std::unique_ptr<std::atomic<Label>[]> marks_;
+};
+
+// Calls visit(node, steps, found) on the frontier, then on all that was found, and so on. Large frontiers are shared;
+// the order of visits within a step is then open, so it must not matter.
+template <typename Visit>
+void breadth_first(const Block& block, const Marks& marks, std::vector<Index> frontier, Crew& crew, Pace& pace,
+                   const Visit& visit) {
+  constexpr std::size_t kWorthSharing = 4096;
+  constexpr std::size_t kChunks = 32;
+  const auto visit_range = [&](std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
+    for (std::size_t k = begin; k < end; ++k) {
+      // Memory answers late: ask for the arcs of a node eight visits ahead, for the marks at their ends three ahead.
+      if (k + 8 < end) prefetch(&block.head[block.first[frontier[k + 8]]]);
+      if (k + 3 < end) marks.prefetch_ends(block, frontier[k + 3]);
+      visit(frontier[k], steps, found);
+    }
+  };
+  std::vector<Index> found;
+  std::vector<std::vector<Index>> found_by_chunk(crew.is_alone() ? 0 : kChunks);
+  for (Label steps = 1; !frontier.empty(); ++steps) {
+    found.clear();
+    const std::size_t n = frontier.size();
+    if (crew.is_alone() || n < kWorthSharing) {
+      visit_range(0, n, steps, found);
+    } else {
+      crew.run(kChunks, [&](std::size_t chunk) {
+        found_by_chunk[chunk].clear();
+        visit_range(n * chunk / kChunks, n * (chunk + 1) / kChunks, steps, found_by_chunk[chunk]);
+      });
+      for (const auto& part : found_by_chunk) found.insert(found.end(), part.begin(), part.end());
+    }
+    frontier.swap(found);
+    pace.tick();
+  }
+}
+
+// A maximum flow from the excesses of a block to its deficits.
+class Flow {
+ public:
+  Flow(Block& block, Crew& crew, Pace& pace)
+      : block_(block),
+        first_(block.first.data()),
+        head_(block.head.data()),
+        mate_(block.mate.data()),
+        room_(block.room.data()),
+        held_(block.held.data()),
+        n_(block.size()),
+        crew_(crew),
+        pace_(pace),
+        label_(n_),
+        cursor_(n_),
+        queue_(n_),
+        through_(block.scale) {}
+
+  // Keeps what flows over each arc, net of its mate. The room alone forgets a small flow on a large arc.
+  void record(std::vector<double>& net_flow) { net_flow_ = net_flow.data(); }
+
+  // Afterwards no excess can reach a deficit; returned are the distances of the nodes that still can.
+  Marks run() {
+    // An exact measurement costs about as much as this many looks at arcs.
+    const std::uint64_t worth_measuring = (first_[n_] + 4 * std::uint64_t{n_}) / 2;
+    if (block_.is_careful()) drop_rounding();
+    begin_next_to_deficits();
+    for (;;) {
+      while (n_active_ > 0) {
+        discharge(pop());
+        if (work_ > worth_measuring) measure_distances();
+      }
+      if (far_.empty()) break;
+      // Excess far from any deficit waits: most of it turns out to be cut off before it has to move.
+      within_ += 2 + within_ / 4;
+      if (!is_measured_ || work_ > worth_measuring / 4) {
+        measure_distances();
+      } else {
+        look_at_far_again();
+      }
+    }
+    if (drop_rounding() || work_ > 0) measure_distances();
+    return std::move(label_);
+  }
+
+ private:
+  void activate(Index i) {
+    if (label_[i] > within_) {
+      far_.push_back(i);
+      return;
+    }
+    queue_[back_] = i;
+    back_ = back_ + 1 == n_ ? 0 : back_ + 1;
+    ++n_active_;
+  }
+  Index pop() {
+    const Index i = queue_[front_];
+    front_ = front_ + 1 == n_ ? 0 : front_ + 1;
+    --n_active_;
+    return i;
+  }
+  void look_at_far_again() {
+    std::vector<Index> waiting;
+    waiting.swap(far_);
+    for (const Index i : waiting) activate(i);
+  }
+
+  // Labels what is no deficit as one step away, which is true at least: much excess needs no more than that.
+  void begin_next_to_deficits() {
+    work_ = 1;  // distances are not exact
+    for (Index i = 0; i < n_; ++i) {
+      label_.set(i, held_[i].excess < 0 ? 0 : 1);
+      if (held_[i].excess > 0) activate(i);
+    }
+  }
+
+  // Sets every label to the exact distance, breadth first from the deficits, and lists the active nodes.
+  void measure_distances() {
+    is_measured_ = true;
+    work_ = 0;
+    std::vector<Index> deficits;
+    for (Index i = 0; i < n_; ++i) {
+      const bool is_deficit = held_[i].excess < 0;
+      label_.set(i, is_deficit ? 0 : Marks::kUnreachable);
+      if (is_deficit) deficits.push_back(i);
+    }
+    const bool is_alone = crew_.is_alone();
+    const auto spread = [&](Index j, Label steps, std::vector<Index>& found) {
+      for (std::uint64_t a = first_[j]; a < first_[j + 1]; ++a) {
+        const Index i = head_[a] & head::kTo;
+        // One branch on both conditions: each alone is a coin toss.
+        const bool is_new = ((head_[a] & head::kMateHasRoom) != 0) & (label_[i] == Marks::kUnreachable);
+        if (is_new && label_.claim(i, steps, is_alone)) found.push_back(i);
+      }
+    };
+    breadth_first(block_, label_, std::move(deficits), crew_, pace_, spread);
+    std::fill(cursor_.begin(), cursor_.end(), 0);
+    front_ = back_ = n_active_ = 0;
+    far_.clear();
+    for (Index i = 0; i < n_; ++i) {
+      if (held_[i].excess > 0 && label_[i] != Marks::kUnreachable) activate(i);
+    }
+  }
+
+  // Pushes the node's excess one step closer to a deficit, until it is gone or the node has to step back.
+  void discharge(Index i) {
+    if (label_[i] == Marks::kUnreachable) return;
+    const Index* const heads = head_ + first_[i];
+    const Index degree = static_cast<Index>(first_[i + 1] - first_[i]);
+    const Label closer = label_[i] - 1;
+    Label nearest = Marks::kUnreachable;
+    Index nearest_at = 0;
+    const auto label_over = [&](Index k) {
+      const Label label = label_[heads[k] & head::kTo];
+      return (heads[k] & head::kHasRoom) != 0 ? label : Marks::kUnreachable;
+    };
+    const auto note = [&](Index k, Label label) {
+      nearest_at = label < nearest ? k : nearest_at;
+      nearest = label < nearest ? label : nearest;
+    };
+    const Index start = cursor_[i];
+    Index k = start;
+    for (; k < degree; ++k) {
+      const Label label = label_over(k);
+      if (label == closer) {
+        push(i, first_[i] + k);
+        if (held_[i].excess == 0) break;
+      } else {
+        note(k, label);
+      }
+    }
+    work_ += k - start + 1;
+    cursor_[i] = k;
+    if (held_[i].excess > 0) {
+      for (k = 0; k < start; ++k) note(k, label_over(k));
+      work_ += start;
+      step_back(i, nearest, nearest_at);
+    }
+    if (++n_discharged_ % 2048 == 0) pace_.tick();
+  }
+
+  void step_back(Index i, Label nearest, Index nearest_at) {
+    cursor_[i] = nearest_at;
+    // A path to a deficit has fewer steps than there are nodes.
+    if (nearest == Marks::kUnreachable || static_cast<Index>(nearest) + 1 >= n_) {
+      label_.set(i, Marks::kUnreachable);
+    } else {
+      label_.set(i, nearest + 1);
+      activate(i);
+    }
+  }
+
+  void push(Index i, std::uint64_t arc) {
+    const Index j = head_[arc] & head::kTo;
+    const std::uint64_t mate = first_[j] + mate_[arc];
+    double moved = held_[i].excess;
+    if (moved < room_[arc]) {
+      room_[arc] -= moved;
+      held_[i].excess = 0;
+    } else {
+      moved = room_[arc];
+      room_[arc] = 0;
+      held_[i].excess -= moved;
+    }
+    if (room_[arc] == 0) {
+      head_[arc] &= ~head::kHasRoom;
+      head_[mate] &= ~head::kMateHasRoom;
+    }
+    room_[mate] += moved;
+    head_[mate] |= head::kHasRoom;
+    head_[arc] |= head::kMateHasRoom;
+    held_[i].base -= moved;
+    held_[j].base += moved;
+    const bool was_idle = held_[j].excess <= 0;
+    held_[j].excess += moved;
+    if (was_idle && held_[j].excess > 0) activate(j);
+    if (!through_.empty()) through_[j] += moved;
+    if (net_flow_ != nullptr) {
+      net_flow_[arc] += moved;
+      net_flow_[mate] -= moved;
+    }
+  }
+
+  // Whether an excess or deficit is more than the rounding of its own terms. A careful block also counts what has passed
+  // the node; in other blocks the heaviest node's excess is exact.
+  bool is_real(Index i) const {
+    constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+    const double size = std::abs(held_[i].excess);
+    if (!block_.is_careful()) return i == block_.heaviest || size > kRounding * block_.terms(i);
+    return size >= 2 * kRounding * (std::abs(block_.t * block_.slope[i]) + through_[i]);
+  }
+
+  // An excess or deficit that is only rounding is none. True if a deficit was dropped.
+  bool drop_rounding() {
+    bool is_changed = false;
+    for (Index i = 0; i < n_; ++i) {
+      double& excess = held_[i].excess;
+      if (excess == 0 || is_real(i)) continue;
+      is_changed |= excess < 0;
+      excess = 0;
+    }
+    return is_changed;
+  }
+
+  const Block& block_;
+  const std::uint64_t* const first_;
+  Index* const head_;
+  const Index* const mate_;
+  double* const room_;
+  Holding* const held_;
+  const Index n_;
+  Crew& crew_;
+  Pace& pace_;
+  Marks label_;                // at most the distance to the nearest deficit
+  std::vector<Index> cursor_;  // arcs before it lead no closer
+  std::vector<Index> queue_;   // a ring of active nodes
+  Index front_ = 0;
+  Index back_ = 0;
+  Index n_active_ = 0;
+  Label within_ = 1;
+  std::vector<Index> far_;  // active nodes with labels above within_
+  bool is_measured_ = false;
+  std::uint64_t work_ = 0;  // looks at arcs since distances were exact
+  std::uint64_t n_discharged_ = 0;
+  std::vector<double> through_;  // per node of a careful block: its scale, and what has passed it
+  double* net_flow_ = nullptr;
+};
+
+}  // namespace labelcut
