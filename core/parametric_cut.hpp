@@ -21,8 +21,8 @@
 //
 // State. A block is its residual arcs and one signed excess per node: no source, no sink, no costs. For any flow,
 // cost(S) = (room on arcs leaving S) - (excess in S) + constant. Excess is t * m[i] + base[i]; base changes with the
-// flow only, so at a new threshold nothing of a large old t is left in it. Arcs between early, tied and late are full and
-// are dropped. So a child starts from its parent's flow, and excess never has to be carried back.
+// flow only, so at a new threshold nothing of a large old t is left in it. Arcs between early, tied and late are full
+// and are dropped. So a child starts from its parent's flow, and excess never has to be carried back.
 //
 // Flow. Push-relabel: excess moves along arcs that come one step closer to a deficit, first in, first out; distances
 // are measured exactly (breadth first from the deficits) whenever the work since then has paid for it. Excess far from
@@ -47,8 +47,8 @@
 // from the given numbers, an excess within the rounding of all that has passed its node is none, and a block that lies
 // entirely on one side of its rounded threshold is tried again a few roundings further on. About half as fast.
 //
-// Threads. Large blocks are split one after the other, their searches and the making of their children shared by all
-// threads; then the small blocks are independent tasks. The same is computed for any number of threads.
+// Threads. Each takes the largest block that waits; while none waits it shares the searches of the others. What is
+// computed does not depend on the number of threads, only when.
 //
 // Complexity. Each flow is O(nodes^2 * sqrt(arcs)) at worst for push-relabel, in practice nearly linear on similarity
 // graphs; memory is two copies of the arcs (16 bytes each) and of the nodes (about 60 bytes). Nothing recurses.

@@ -48,6 +48,9 @@ CERTIFIED = 1e-12
 #: this many nodes such a problem is solved in exact arithmetic.
 WIDE_SPAN, EXACT_UP_TO = 1e30, 50
 
+#: The core keeps two flags beside a node's number in 32 bits.
+MOST_NODES = 2**30
+
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Progress = Callable[[int, int], object]
@@ -413,8 +416,8 @@ def _check_capacities(capacities: Any) -> sparse.csr_array[Any, Any]:
         raise ValueError(
             f"capacities has shape {capacities.shape}; a square matrix is needed, one row per node."
         )
-    if capacities.shape[0] > np.iinfo(np.int32).max:
-        raise ValueError(f"capacities has {capacities.shape[0]} nodes; at most 2**31 - 1 are supported.")
+    if capacities.shape[0] >= MOST_NODES:
+        raise ValueError(f"capacities has {capacities.shape[0]} nodes; fewer than 2**30 are supported.")
     _check_index_bounds(capacities)
     matrix = sparse.csr_array(capacities, dtype=np.float64)
     _check_index_order(matrix)
