@@ -18,11 +18,10 @@ import torch
 from torch.nn import functional as F
 
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values, from_probability
+from labelcut.experiments.methods.networks import Networks, descend
 from labelcut.experiments.methods.resnet import (
     as_tensors,
     batch_size,
-    build_network,
-    logits_of,
     one_seeded_thread,
     positive_share,
     shuffled_batches,
@@ -55,38 +54,40 @@ def learning_rate(epoch: int, n_epochs: int, first: float) -> float:
     return first * (n_epochs - epoch) / (n_epochs - DECAY_FROM)
 
 
+def row_losses(scores: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy per network and row, (2, n_rows)."""
+    return F.cross_entropy(scores.mT, y.expand(2, -1), reduction="none")
+
+
 def exchange_losses(
-    one: torch.Tensor, two: torch.Tensor, y: torch.Tensor, rate: float, *, divide_again: bool
-) -> tuple[torch.Tensor, torch.Tensor]:
+    scores: torch.Tensor, y: torch.Tensor, rate: float, *, divide_again: bool
+) -> torch.Tensor:
     """Each network's mean loss on the rows that are easiest for the other."""
+    losses = row_losses(scores, y)
     keep = n_remembered(len(y), rate)
-    easy_for_one = F.cross_entropy(one, y, reduction="none").argsort(stable=True)[:keep]
-    easy_for_two = F.cross_entropy(two, y, reduction="none").argsort(stable=True)[:keep]
-    divisor = keep if divide_again else 1
-    return (
-        F.cross_entropy(one[easy_for_two], y[easy_for_two]) / divisor,
-        F.cross_entropy(two[easy_for_one], y[easy_for_one]) / divisor,
-    )
+    easiest = losses.argsort(dim=1, stable=True)[:, :keep]
+    means = losses.gather(1, easiest.flip(0)).mean(dim=1)
+    return means / keep if divide_again else means
 
 
 def step_losses(
-    one: torch.Tensor, two: torch.Tensor, y: torch.Tensor, rate: float, step: int, mode: str
-) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Losses of one Co-teaching+ step from both networks' logits; None where nothing is learnt.
+    logits: torch.Tensor, y: torch.Tensor, rate: float, step: int, mode: str
+) -> torch.Tensor | None:
+    """Both networks' losses in one Co-teaching+ step, from their logits (2, n_rows, 2); None for no step.
 
     ``step`` is epoch * batch number, as in the public code.
     """
-    disagree = one.argmax(dim=1) != two.argmax(dim=1)
+    predicted = logits.argmax(dim=2)
+    disagree = (predicted[0] != predicted[1]).nonzero().squeeze(1)
     reference = mode == "reference"
-    if reference:
-        one, two = one.softmax(dim=1), two.softmax(dim=1)
-    if disagree.any():
-        return exchange_losses(one[disagree], two[disagree], y[disagree], rate, divide_again=reference)
+    scores = logits.softmax(dim=2) if reference else logits
+    if len(disagree):
+        return exchange_losses(scores[:, disagree], y[disagree], rate, divide_again=reference)
     if not reference:
         return None
     # Beyond the limit the loss is 0, but the optimiser's momentum still moves the weights.
     factor = 1.0 if step < LAST_AGREEING_STEP else 0.0
-    return factor * F.cross_entropy(one, y), factor * F.cross_entropy(two, y)
+    return factor * row_losses(scores, y).mean(dim=1)
 
 
 def fit(
@@ -108,39 +109,31 @@ def fit(
     rates = forget_rates(share, n_epochs)
     all_rows = np.arange(len(y))
     with watch.stage("fit"), one_seeded_thread(inputs.seed) as rng:
-        networks = [build_network(X.shape[1]) for _ in range(2)]
-        optimizers = [torch.optim.Adam(network.parameters(), lr=first_rate) for network in networks]
+        networks = Networks(2, X.shape[1], rng)
+        optimizer = torch.optim.Adam([networks.values], lr=first_rate, fused=True)
         for epoch in range(1, n_epochs):
-            for optimizer in optimizers:
-                group = optimizer.param_groups[0]
-                group["lr"] = learning_rate(epoch, n_epochs, first_rate)
-                group["betas"] = (0.9 if epoch < DECAY_FROM else 0.1, 0.999)
+            group = optimizer.param_groups[0]
+            group["lr"] = learning_rate(epoch, n_epochs, first_rate)
+            group["betas"] = (0.9 if epoch < DECAY_FROM else 0.1, 0.999)
             batches = shuffled_batches(all_rows, size, rng, drop_last=True)
-            _train_epoch(networks, optimizers, X, y, batches, rates[epoch], epoch, mode)
-        each = [positive_share(logits_of(network, everything)) for network in networks]
-    return from_probability(
-        inputs, (each[0] + each[1]) / 2, seconds=watch.seconds, notes={"told_noise": share}
-    )
+            _train_epoch(networks, optimizer, X, y, batches, rates[epoch], epoch, mode)
+        probability = positive_share(networks.evaluate(everything)).mean(axis=0)
+    return from_probability(inputs, probability, seconds=watch.seconds, notes={"told_noise": share})
 
 
 def _train_epoch(
-    networks: list[Any],
-    optimizers: list[Any],
+    networks: Networks,
+    optimizer: Any,
     X: torch.Tensor,
     y: torch.Tensor,
-    batches: list[Any],
+    batches: list[torch.Tensor],
     rate: float,
     epoch: int,
     mode: str,
 ) -> None:
-    for network in networks:
-        network.train()
-    for number, batch in enumerate(batches):
-        one, two = (network(X[batch]) for network in networks)
-        losses = step_losses(one, two, y[batch], rate, epoch * number, mode)
-        if losses is None:
-            continue
-        for optimizer, loss in zip(optimizers, losses, strict=True):
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+    for number, rows in enumerate(batches):
+        logits = networks.forward(X[rows])
+        losses = step_losses(logits, y[rows], rate, epoch * number, mode)
+        if losses is not None:
+            # No parameter is shared, so the gradient of the sum is each network's own.
+            descend(networks, optimizer, losses.sum(), logits)

@@ -16,12 +16,11 @@ import torch
 from torch.nn import functional as F
 
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values, from_probability
+from labelcut.experiments.methods.networks import Networks, descend
 from labelcut.experiments.methods.resnet import (
     Rows,
     as_tensors,
     batch_size,
-    build_network,
-    logits_of,
     one_seeded_thread,
     positive_share,
     shuffled_batches,
@@ -123,53 +122,87 @@ def divide_rows(clean: Values, threshold: float) -> tuple[Rows, Rows, Values]:
     return np.flatnonzero(keeps), np.flatnonzero(~keeps), clean
 
 
-def _train_on_division(
-    network: Any,
-    other: Any,
-    optimizer: Any,
-    X: torch.Tensor,
-    y: torch.Tensor,
-    clean: Values,
-    epoch: int,
-    size: int,
-    settings: Settings,
-    rng: np.random.Generator,
-) -> None:
-    """Do one pass of MixMatch over the rows the other network calls clean."""
-    keeps, loses, trust = divide_rows(clean, settings.clean_threshold)
-    weights = torch.from_numpy(trust)
-    batches = shuffled_batches(keeps, size, rng)
-    waiting: list[Rows] = []
-    other.eval()
-    for step, batch in enumerate(batches):
-        if not waiting and len(loses):
-            waiting = shuffled_batches(loses, size, rng)
-        x, u = X[batch], X[waiting.pop()] if len(loses) else X[:0]
-        # Identical views: the dropout of training mode is what makes them differ.
-        network.train()
-        with torch.no_grad():
-            both = torch.cat([x, u])
-            own = [network(both).softmax(dim=1) for _ in range(2)]
-            refined = refine_labels(
-                y[batch], weights[batch], (own[0][: len(x)] + own[1][: len(x)]) / 2, settings.temperature
-            )
-            guessed = refined[:0]
-            if len(u):
-                theirs = other(u).softmax(dim=1)
-                guessed = guess_labels(
-                    [own[0][len(x) :], own[1][len(x) :], theirs, theirs], settings.temperature
-                )
-        share = float(rng.beta(settings.alpha, settings.alpha))
-        stack = torch.cat([x, x, u, u])
-        targets = torch.cat([refined, refined, guessed, guessed])
-        order = torch.from_numpy(rng.permutation(len(stack)))
-        mixed, mixed_targets = mix_rows(stack, targets, max(share, 1 - share), order)
-        weight = unlabeled_weight(
-            settings.lambda_u, epoch + step / len(batches) - settings.warm_up, settings.ramp_epochs
+class Student:
+    """One of the two networks, its optimiser, and its answers to the labeled rows as they stand."""
+
+    def __init__(
+        self, X: torch.Tensor, y: torch.Tensor, settings: Settings, rng: np.random.Generator
+    ) -> None:
+        self.X, self.y, self.settings, self.rng = X, y, settings, rng
+        self.network = Networks(1, X.shape[1], rng)
+        self.optimizer = torch.optim.SGD(
+            [self.network.values],
+            lr=settings.learning_rate,
+            momentum=settings.momentum,
+            weight_decay=settings.weight_decay,
+            fused=True,
         )
-        optimizer.zero_grad()
-        mixed_loss(network(mixed), mixed_targets, 2 * len(x), weight).backward()
-        optimizer.step()
+        self.answer()
+
+    def answer(self) -> None:
+        """Look at all labeled rows again, in evaluation mode."""
+        self.logits = self.network.evaluate(self.X)[0]
+
+    def clean_probability(self, seed: int) -> Values:
+        """P(clean) of each label, by this network's losses."""
+        losses = F.cross_entropy(self.logits, self.y, reduction="none")
+        return clean_probability(losses.double().numpy(), seed)
+
+    def warm_up(self, size: int) -> None:
+        """Do one epoch of plain cross-entropy, in batches of twice the size."""
+        batches = shuffled_batches(np.arange(len(self.y)), 2 * size, self.rng)
+        train_epoch(self.network, self.optimizer, self.X, self.y, batches)
+        self.answer()
+
+    def learn(self, clean: Values, theirs: torch.Tensor, epoch: int, size: int) -> None:
+        """Do one epoch of MixMatch on the rows that the other network calls clean, and the rest.
+
+        ``theirs`` are the other network's probabilities; it does not move meanwhile.
+        """
+        keeps, loses, trust = divide_rows(clean, self.settings.clean_threshold)
+        weights = torch.from_numpy(trust)
+        batches = shuffled_batches(keeps, size, self.rng)
+        waiting: list[torch.Tensor] = []
+        none = torch.arange(0)
+        for step, labeled in enumerate(batches):
+            if not waiting and len(loses):
+                waiting = shuffled_batches(loses, size, self.rng)
+            unlabeled = waiting.pop() if len(loses) else none
+            refined, guessed = self._targets(labeled, unlabeled, weights[labeled], theirs[unlabeled])
+            progress = epoch + step / len(batches) - self.settings.warm_up
+            self._step(labeled, unlabeled, refined, guessed, progress)
+        self.answer()
+
+    def _targets(
+        self, labeled: torch.Tensor, unlabeled: torch.Tensor, trust: torch.Tensor, theirs: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Refined labels of the labeled rows, guessed ones of the unlabeled."""
+        both = self.X[torch.cat([labeled, unlabeled])]
+        # Identical views: the dropout of training mode is what makes them differ.
+        own = [self.network.forward(both)[0].detach().softmax(dim=1) for _ in range(2)]
+        n, temperature = len(labeled), self.settings.temperature
+        refined = refine_labels(self.y[labeled], trust, (own[0][:n] + own[1][:n]) / 2, temperature)
+        return refined, guess_labels([own[0][n:], own[1][n:], theirs, theirs], temperature)
+
+    def _step(
+        self,
+        labeled: torch.Tensor,
+        unlabeled: torch.Tensor,
+        refined: torch.Tensor,
+        guessed: torch.Tensor,
+        epochs_after_warm_up: float,
+    ) -> None:
+        """Mix both views of all rows and take one step."""
+        settings = self.settings
+        x = self.X[torch.cat([labeled, labeled, unlabeled, unlabeled])]
+        targets = torch.cat([refined, refined, guessed, guessed])
+        share = float(self.rng.beta(settings.alpha, settings.alpha))
+        order = torch.from_numpy(self.rng.permutation(len(x)))
+        mixed, mixed_targets = mix_rows(x, targets, max(share, 1 - share), order)
+        weight = unlabeled_weight(settings.lambda_u, epochs_after_warm_up, settings.ramp_epochs)
+        logits = self.network.forward(mixed)
+        loss = mixed_loss(logits[0], mixed_targets, 2 * len(labeled), weight)
+        descend(self.network, self.optimizer, loss, logits)
 
 
 def fit(inputs: Inputs, **changes: Any) -> Outcome:
@@ -184,48 +217,26 @@ def fit(inputs: Inputs, **changes: Any) -> Outcome:
     watch = Stopwatch()
     everything, X, y = as_tensors(inputs)
     size = batch_size(len(inputs.given))
-    all_rows = np.arange(len(y))
     best, best_epoch = -1.0, 0
     with watch.stage("fit"), one_seeded_thread(inputs.seed) as rng:
-        networks = [build_network(X.shape[1]) for _ in range(2)]
-        optimizers = [
-            torch.optim.SGD(
-                network.parameters(),
-                lr=settings.learning_rate,
-                momentum=settings.momentum,
-                weight_decay=settings.weight_decay,
-            )
-            for network in networks
-        ]
+        one, two = students = [Student(X, y, settings, rng) for _ in range(2)]
         for epoch in range(settings.n_epochs):
             if epoch == settings.slower_from:
-                for optimizer in optimizers:
-                    optimizer.param_groups[0]["lr"] /= 10
+                for student in students:
+                    student.optimizer.param_groups[0]["lr"] /= 10
             if epoch < settings.warm_up:
-                for network, optimizer in zip(networks, optimizers, strict=True):
-                    train_epoch(network, optimizer, X, y, shuffled_batches(all_rows, 2 * size, rng))
+                for student in students:
+                    student.warm_up(size)
             else:
-                losses = [F.cross_entropy(logits_of(net, X), y, reduction="none") for net in networks]
-                clean = [clean_probability(loss.double().numpy(), inputs.seed % 2**32) for loss in losses]
-                for one, two in ((0, 1), (1, 0)):
-                    _train_on_division(
-                        networks[one],
-                        networks[two],
-                        optimizers[one],
-                        X,
-                        y,
-                        clean[two],
-                        epoch,
-                        size,
-                        settings,
-                        rng,
-                    )
-            answer = sum(logits_of(network, X) for network in networks)
-            accuracy = float((torch.as_tensor(answer).argmax(1) == y).float().mean())
+                # Both divide before either moves; the first has moved when it guesses for the second.
+                clean_by_one, clean_by_two = (s.clean_probability(inputs.seed % 2**32) for s in students)
+                one.learn(clean_by_two, two.logits.softmax(dim=1), epoch, size)
+                two.learn(clean_by_one, one.logits.softmax(dim=1), epoch, size)
+            accuracy = float(((one.logits + two.logits).argmax(1) == y).float().mean())
             if accuracy > best:
                 best, best_epoch = accuracy, epoch
             elif epoch - best_epoch >= settings.patience and epoch >= settings.warm_up + settings.patience:
                 break
-        logits = torch.stack([logits_of(network, everything) for network in networks]).mean(dim=0)
+        logits = torch.stack([student.network.evaluate(everything)[0] for student in students]).mean(dim=0)
     notes = {"epochs": epoch + 1, "best_epoch": best_epoch + 1}
     return from_probability(inputs, positive_share(logits), seconds=watch.seconds, notes=notes)
