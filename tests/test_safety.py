@@ -213,6 +213,28 @@ def test_a_full_disk_leaves_the_old_report_and_nothing_half_written(tmp_path, sm
     assert (disk / "out" / "summary.json").read_text() == "old"
 
 
+def test_a_forked_worker_ends_when_its_parent_stops_it():
+    # A starting worker that took SIGTERM for Ctrl-C lost the exception, and its parent waited for ever.
+    code = """
+import os, signal, time
+from labelcut.cli import _take_sigterm_as_interrupt
+_take_sigterm_as_interrupt()
+read, write = os.pipe()
+worker = os.fork()
+while not worker:
+    try:
+        os.write(write, b"ready")
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        pass
+os.read(read, 5)
+os.kill(worker, signal.SIGTERM)
+print(os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == str(128 + signal.SIGTERM), done.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_audit_says_so_and_leaves_nothing(tmp_path, number):
     write_shop(tmp_path / "shop.csv")

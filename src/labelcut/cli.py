@@ -350,13 +350,21 @@ def _fail(message: str, code: int = WRONG_USE) -> NoReturn:
     sys.exit(code)
 
 
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
+def _take_sigterm_as_interrupt() -> None:
+    """End on SIGTERM as on Ctrl-C; processes forked from this one just end, as their parent expects."""
+    owner = os.getpid()
+
+    def interrupt(number: int, _: object) -> NoReturn:
+        if os.getpid() != owner:
+            os._exit(128 + number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
 
 
 def main(args: list[str] | None = None) -> None:
     """Run the command and leave with its exit code, never with a traceback."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    _take_sigterm_as_interrupt()
     try:
         cli.main(args=args, prog_name="labelcut", standalone_mode=False)
     except click.exceptions.Abort:

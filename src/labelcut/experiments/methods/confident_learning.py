@@ -72,11 +72,13 @@ def fit_datalab(inputs: Inputs) -> Outcome:
 
     watch = Stopwatch()
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
-    # Datalab reports on standard output and measures its neighbours by cosine from four columns on.
+    # Datalab reports on standard output and measures its neighbours by cosine from four columns on. One run
+    # is one process, so it is kept from starting workers.
     k = min(10, len(codes) // 2)
+    alone = {"find_label_issues_kwargs": {"n_jobs": 1}}
     with watch.stage("fit"), contextlib.redirect_stdout(io.StringIO()):
         lab = Datalab({"label": codes.tolist()}, label_name="label", verbosity=0)
-        lab.find_issues(features=X, issue_types={"label": {"k": k}})
+        lab.find_issues(features=X, issue_types={"label": {"k": k, "clean_learning_kwargs": alone}})
         issues = lab.get_issues("label")
     kept = ~issues["is_label_issue"].to_numpy()
     with watch.stage("predict"):
