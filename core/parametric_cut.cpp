@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "balance.hpp"
 #include "block.hpp"
 #include "crew.hpp"
 #include "flow.hpp"
@@ -19,15 +20,17 @@ namespace {
 // Splits blocks until every node is settled.
 class Solver {
  public:
-  Solver(std::int64_t n_nodes, double t_min, double t_max, int n_threads, const Poll& poll)
-      : t_min_(std::max(t_min, -kLargest)),
-        t_max_(std::min(t_max, kLargest)),
+  // Inside, t is counted in units of 2^t_unit.
+  Solver(std::int64_t n_nodes, double t_min, double t_max, int t_unit, int n_threads, const Poll& poll)
+      : t_unit_(t_unit),
+        t_min_(std::max(std::ldexp(t_min, -t_unit), -kLargest)),
+        t_max_(std::min(std::ldexp(t_max, -t_unit), kLargest)),
         group_of_(static_cast<std::size_t>(n_nodes)),
         join_at_(static_cast<std::size_t>(n_nodes), kInfinity),
         pace_(poll),
         crew_(n_threads, pace_, [this] { return divide_one(); }) {}
 
-  double clip(double t) const { return std::min(std::max(t, t_min_), t_max_); }
+  void move_to_mean(Block& block) const;
 
   void run(std::unique_ptr<Block> root) {
     add(std::move(root));
@@ -76,51 +79,80 @@ class Solver {
     return true;
   }
 
-  // One flow; settles what it can and returns the parts that are blocks again.
+  // Settles what it can and returns the parts that are blocks again.
   std::vector<std::unique_ptr<Block>> divide(std::unique_ptr<Block> block, Crew& crew) {
-    Marks marks = Flow(*block, crew, pace_).run();
-    split(*block, marks, crew, pace_);
-    const PartSums early = sums_of(*block, marks, Part::early), late = sums_of(*block, marks, Part::late);
-    const std::int64_t n = block->size();
+    if (Balance::is_worthwhile(*block)) return cut_along_gaps(*block);
+    return cut_at_threshold(std::move(block), crew);
+  }
+
+  // As many cuts as balance finds.
+  std::vector<std::unique_ptr<Block>> cut_along_gaps(Block& block) {
+    const Grouping pieces = Balance(block, pace_).run();
+    std::vector<std::unique_ptr<Block>> children;
+    for (std::size_t k = 0; k < pieces.n_groups(); ++k) {
+      const std::int64_t position = block.position + pieces.start[k];
+      if (pieces.size(k) == 1 && settle_alone(block, pieces, k, position)) continue;
+      children.push_back(copy_group(block, pieces, k));
+      Block& child = *children.back();
+      child.low = block.low;
+      child.high = block.high;
+      child.position = position;
+      child.is_balanced = true;
+      move_to_mean(child);
+    }
+    return children;
+  }
+
+  // The cut at the block's own threshold, by one flow.
+  std::vector<std::unique_ptr<Block>> cut_at_threshold(std::unique_ptr<Block> block, Crew& crew) {
+    const Grouping parts = split(*block, Flow(*block, crew, pace_).run(), crew, pace_);
     std::vector<std::unique_ptr<Block>> children(2);
-    const auto place = [&](Part part, const PartSums& sums, bool is_outside) {
-      const std::int64_t position = part == Part::early ? block->position : block->position + n - sums.n;
+    const auto place = [&](Part part, bool is_outside) {
+      const Index n = parts.size(part);
+      const std::int64_t position = block->position + parts.start[part];
       if (is_outside) {
-        settle(*block, marks, part, position, part == Part::early ? -kInfinity : kInfinity);
-      } else if (!sums.has_slope()) {
-        settle(*block, marks, part, position, part == Part::early ? block->low : block->high);
-      } else if (sums.n == n && nudge(*block, part)) {
-        children[part == Part::late] = std::move(block);
-      } else if (sums.n == n) {  // nothing was split off: only rounding says that it is apart from t
-        settle(*block, marks, part, position, block->t);
+        settle(*block, parts, part, position, part == kEarly ? -kInfinity : kInfinity);
+      } else if (!has_slope(*block, parts, part)) {
+        settle(*block, parts, part, position, part == kEarly ? block->low : block->high);
+      } else if (n == block->size() && nudge(*block, part)) {
+        children[part == kLate] = std::move(block);
+      } else if (n == block->size()) {  // nothing was split off: only rounding says that it is apart from t
+        settle(*block, parts, part, position, block->t);
       } else {
-        children[part == Part::late] = extract(*block, marks, part, sums, position);
+        children[part == kLate] = extract(*block, parts, part, position);
       }
     };
-    settle(*block, marks, Part::tied, block->position + early.n, block->t < t_max_ ? block->t : kInfinity);
+    settle(*block, parts, kTied, block->position + parts.start[kTied], block->t < t_max_ ? block->t : kInfinity);
     crew.run(2, [&](std::size_t k) {
-      if (k == 0 && early.n > 0) place(Part::early, early, block->t <= t_min_);
-      if (k == 1 && late.n > 0) place(Part::late, late, block->t >= t_max_);
+      if (k == 0 && parts.size(kEarly) > 0) place(kEarly, block->t <= t_min_);
+      if (k == 1 && parts.size(kLate) > 0) place(kLate, block->t >= t_max_);
     });
     children.erase(std::remove(children.begin(), children.end(), nullptr), children.end());
     return children;
   }
 
-  void settle(const Block& block, const Marks& marks, Part part, std::int64_t position, double t) {
-    std::int64_t n = 0;
-    for (Index i = 0; i < block.size(); ++i) {
-      if (part_of(marks[i]) != part) continue;
-      group_of_[block.id[i]] = static_cast<std::int32_t>(position);
-      ++n;
+  void settle(const Block& block, const Grouping& grouping, std::size_t group, std::int64_t position, double t) {
+    for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
+      group_of_[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
     }
-    if (n > 0) join_at_[position] = t;
-    pace_.settled(n);
+    if (grouping.size(group) > 0) join_at_[position] = t;
+    pace_.settled(grouping.size(group));
   }
 
-  std::unique_ptr<Block> extract(const Block& block, const Marks& marks, Part part, const PartSums& sums,
-                                 std::int64_t position) const;
+  // Settles a single node, unless its threshold is outside the wanted range. A node that makes no difference is last.
+  bool settle_alone(const Block& block, const Grouping& grouping, std::size_t group, std::int64_t position) {
+    const Index i = grouping.node_at[grouping.start[group]];
+    const double t = block.slope[i] > 0 ? -block.held[i].base / block.slope[i] : block.high;
+    const bool is_inside = block.slope[i] == 0 || (t_min_ < t && t < t_max_);
+    if (is_inside) settle(block, grouping, group, position, t);
+    return is_inside;
+  }
+
+  double clip(double t) const { return std::min(std::max(t, t_min_), t_max_); }
+  std::unique_ptr<Block> extract(const Block& block, const Grouping& parts, Part part, std::int64_t position) const;
   bool nudge(Block& block, Part part) const;
 
+  const int t_unit_;
   const double t_min_;
   const double t_max_;
   // A group of nodes that join together is named by its first place in the order of joining.
@@ -137,20 +169,20 @@ class Solver {
 // Gives a child of a careful block a start of its own: it is charged for the arcs to the rest of its parent (an arc to a
 // later node is paid, one from an earlier node is spared). Slower than to go on from the parent's flow, but a node that a
 // large flow has crossed keeps its small numbers.
-void start_anew(const Block& block, const Marks& marks, Part part, Block& child) {
-  for (Index i = 0; i < block.size(); ++i) {
-    if (part_of(marks[i]) != part) continue;
+void start_anew(const Block& block, const Grouping& parts, Part part, Block& child) {
+  for (Index k = parts.start[part]; k < parts.start[part + 1]; ++k) {
+    const Index i = parts.node_at[k];
     Sum base;
     base.add(block.first_base[i]);
     double scale = block.scale[i];
     for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
       const Index j = block.head[a] & head::kTo;
-      const Part other = part_of(marks[j]);
-      if (other == part) {
+      if (parts.has(part, j)) {
         child.capacity.push_back(block.capacity[a]);
         continue;
       }
-      const double charge = other < part ? block.capacity[block.first[j] + block.mate[a]] : -block.capacity[a];
+      const bool is_earlier = parts.place[j] < parts.start[part];
+      const double charge = is_earlier ? block.capacity[block.first[j] + block.mate[a]] : -block.capacity[a];
       base.add(charge);
       scale += std::abs(charge);
     }
@@ -164,7 +196,7 @@ void start_anew(const Block& block, const Marks& marks, Part part, Block& child)
 // all a moment ago: then the block is one group, as far as doubles can tell.
 bool Solver::nudge(Block& block, Part part) const {
   constexpr double kStep = 16 * std::numeric_limits<double>::epsilon(), kSmallest = 1e-300, kGrowth = 64;
-  const double sign = part == Part::late ? 1.0 : -1.0;
+  const double sign = part == kLate ? 1.0 : -1.0;
   if (!block.is_careful() || block.nudge * sign < 0) return false;
   const double step = std::max({kStep * std::abs(block.t), kGrowth * std::abs(block.nudge), kSmallest});
   const double t = clip(block.t + sign * step);
@@ -176,48 +208,24 @@ bool Solver::nudge(Block& block, Part part) const {
 }
 
 // The block of one part, moved to its own threshold.
-std::unique_ptr<Block> Solver::extract(const Block& block, const Marks& marks, Part part, const PartSums& sums,
+std::unique_ptr<Block> Solver::extract(const Block& block, const Grouping& parts, Part part,
                                        std::int64_t position) const {
-  constexpr Index kNotMine = std::numeric_limits<Index>::max();
-  std::vector<Index> new_index(block.size(), kNotMine);
-  Index n = 0;
-  std::uint64_t n_arcs_at_most = 0;
-  for (Index i = 0; i < block.size(); ++i) {
-    if (part_of(marks[i]) != part) continue;
-    new_index[i] = n++;
-    n_arcs_at_most += block.first[i + 1] - block.first[i];
-  }
-  auto child = std::make_unique<Block>();
-  child->reserve(n, n_arcs_at_most);
-  child->resize_arcs(n_arcs_at_most);
-  std::uint64_t n_arcs = 0;
-  // Lists are sorted and nodes come in order, so each node's arcs are met from the other side in their own order.
-  std::vector<Index> n_met(n, 0);
-  for (Index i = 0; i < block.size(); ++i) {
-    if (new_index[i] == kNotMine) continue;
-    child->first.push_back(n_arcs);
-    child->held.push_back(block.held[i]);
-    child->slope.push_back(block.slope[i]);
-    child->id.push_back(block.id[i]);
-    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
-      const Index j = new_index[block.head[a] & head::kTo];
-      if (j == kNotMine) continue;
-      child->head[n_arcs] = j | (block.head[a] & ~head::kTo);
-      child->mate[n_arcs] = n_met[j]++;
-      child->room[n_arcs++] = block.room[a];
-    }
-  }
-  child->first.push_back(n_arcs);
-  child->resize_arcs(n_arcs);
-  child->low = part == Part::early ? block.low : block.t;
-  child->high = part == Part::early ? block.t : block.high;
+  auto child = copy_group(block, parts, part);
+  child->low = part == kEarly ? block.low : block.t;
+  child->high = part == kEarly ? block.t : block.high;
   child->position = position;
-  if (block.is_careful()) start_anew(block, marks, part, *child);
-  Sum base;
-  for (const Holding& held : child->held) base.add(held.base);
-  const double mean = -base.value() / sums.slope.value();
-  child->move_to(clip(mean), clip(mean) == mean);
+  if (block.is_careful()) start_anew(block, parts, part, *child);
+  move_to_mean(*child);
   return child;
+}
+
+// Moves a block to the t at which its excesses add up to nothing.
+void Solver::move_to_mean(Block& block) const {
+  Sum base, slope;
+  for (const Holding& held : block.held) base.add(held.base);
+  for (const double m : block.slope) slope.add(m);
+  const double mean = slope.value() > 0 ? -base.value() / slope.value() : 0.0;
+  block.move_to(clip(mean), slope.value() > 0 && clip(mean) == mean);
 }
 
 // The largest double that is not above cost / slope: a node is to be outside at its own threshold, and a tiny
@@ -248,7 +256,9 @@ std::vector<double> Solver::join_at(const Graph& graph, const double* cost, cons
   double latest = -kInfinity;
   for (std::size_t k = 0; k < n; ++k) {
     if (std::isinf(by_group[k])) continue;
-    if (group_slope[k].value() > 0) by_group[k] = clip(quotient(group_cost[k].value(), group_slope[k].value()));
+    const bool has_slope = group_slope[k].value() > 0;
+    const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value()) : std::ldexp(by_group[k], t_unit_);
+    by_group[k] = std::min(std::max(t, std::ldexp(t_min_, t_unit_)), std::ldexp(t_max_, t_unit_));
     by_group[k] = latest = std::max(latest, by_group[k]);
   }
   std::vector<double> by_node(n);
@@ -256,25 +266,18 @@ std::vector<double> Solver::join_at(const Graph& graph, const double* cost, cons
   return by_node;
 }
 
-// Whether numbers lie so far apart that a carried flow would lose the small beside the large.
-bool spans_widely(const Graph& graph, const double* cost, const double* slope) {
-  constexpr double kWide = 1e25;
-  struct Range {
-    double low = kInfinity, high = 0;
-    void include(double x) {
-      if (x == 0) return;
-      low = std::min(low, std::abs(x));
-      high = std::max(high, std::abs(x));
-    }
-    bool is_wide() const { return high / low > kWide; }
-  } costs, slopes;
-  for (std::int64_t a = 0; a < graph.row_start[graph.n_nodes]; ++a) costs.include(graph.capacity[a]);
-  for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
-    costs.include(cost[i]);
-    slopes.include(slope[i]);
+// The sizes of numbers that are not zero.
+struct Range {
+  double low = kInfinity, high = 0;
+  void include(double x) {
+    if (x == 0) return;
+    low = std::min(low, std::abs(x));
+    high = std::max(high, std::abs(x));
   }
-  return costs.is_wide() || slopes.is_wide();
-}
+  // Whether they lie so far apart that a carried flow would lose the small beside the large.
+  bool is_wide() const { return high / low > 1e25; }
+  int exponent() const { return high > 0 ? std::ilogb(high) : 0; }
+};
 
 }  // namespace
 
@@ -282,25 +285,30 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
                                int n_threads, const Poll& poll) {
   const std::int64_t n = graph.n_nodes;
   if (n == 0) return {};
-  Solver solver(n, t_min, t_max, n_threads, poll);
-  auto root = whole_graph(graph);
-  root->slope.assign(slope, slope + n);
-  Sum total_cost, total_slope;
+  Range costs, slopes;
+  for (std::int64_t a = 0; a < graph.row_start[n]; ++a) costs.include(graph.capacity[a]);
   for (std::int64_t i = 0; i < n; ++i) {
-    root->held.push_back({0.0, -cost[i]});
-    total_cost.add(cost[i]);
-    total_slope.add(slope[i]);
+    costs.include(cost[i]);
+    slopes.include(slope[i]);
   }
-  const bool has_slope = total_slope.value() > 0;
-  const double mean = has_slope ? total_cost.value() / total_slope.value() : 0.0;
-  if (spans_widely(graph, cost, slope)) {
+  const bool is_wide = costs.is_wide() || slopes.is_wide();
+  // In units near the largest numbers no threshold is too large or too small for a double.
+  const int cost_unit = is_wide ? 0 : costs.exponent(), slope_unit = is_wide ? 0 : slopes.exponent();
+  Solver solver(n, t_min, t_max, cost_unit - slope_unit, n_threads, poll);
+  auto root = whole_graph(graph);
+  for (double& room : root->room) room = std::ldexp(room, -cost_unit);
+  for (std::int64_t i = 0; i < n; ++i) {
+    root->held.push_back({0.0, std::ldexp(-cost[i], -cost_unit)});
+    root->slope.push_back(std::ldexp(slope[i], -slope_unit));
+  }
+  if (is_wide) {
     root->capacity = root->room;
     for (const Holding& held : root->held) {
       root->first_base.push_back(held.base);
       root->scale.push_back(std::abs(held.base));
     }
   }
-  root->move_to(solver.clip(mean), has_slope && solver.clip(mean) == mean);
+  solver.move_to_mean(*root);
   solver.run(std::move(root));
   return solver.join_at(graph, cost, slope);
 }

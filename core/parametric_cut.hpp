@@ -19,6 +19,11 @@
 // Early and late are blocks again, smaller and independent. If all is tied the block was one group. With k distinct
 // thresholds this takes at most 2k - 1 flows, on blocks that shrink fast.
 //
+// Balance. Halving a block by one flow after another looks at nearly every arc once per level. Where all nodes have slope,
+// a cheaper way comes first: let flow run between neighbours until they would join at about the same t, sort the nodes by
+// their own thresholds, and cut wherever no arc with room leads to a later node. That is often thousands of cuts at once,
+// each proved by the flow at hand; what they leave uncut is for the flows above. See balance.hpp.
+//
 // State. A block is its residual arcs and one signed excess per node: no source, no sink, no costs. For any flow,
 // cost(S) = (room on arcs leaving S) - (excess in S) + constant. Excess is t * m[i] + base[i]; base changes with the
 // flow only, so at a new threshold nothing of a large old t is left in it. Arcs between early, tied and late are full
@@ -39,8 +44,9 @@
 // above it where it is tiny. The order of groups is kept, if need be by raising a threshold by its rounding error.
 // After a flow, an excess within a few roundings of its own two terms is none. At a block's threshold the excesses
 // add up to zero, so the node with the largest terms takes what the others leave instead of its own rounding error.
-// Rounding is thus relative to the terms of a node and to what passes through it. Thresholds beyond the range of a
-// double are reported as infinite.
+// Rounding is thus relative to the terms of a node and to what passes through it. Costs and slopes are counted in powers of
+// two near the largest of them, which rounds nothing and keeps thresholds inside the range of a double; those beyond it in
+// the caller's units are reported as infinite.
 //
 // Care. Where costs and capacities, or slopes, differ in size by more than 1e25 (outliers under a Gaussian kernel do), a
 // small node that a large flow has crossed would have lost its own numbers. Then every child starts without flow
@@ -54,8 +60,8 @@
 // graphs; memory is two copies of the arcs (16 bytes each) and of the nodes (about 60 bytes). Nothing recurses.
 //
 // Sources: Gallo, Grigoriadis, Tarjan (1989) for the nesting; Goldberg, Tarjan (1988) and Cherkassky, Goldberg (1997) for
-// push-relabel with exact distances; the divide and conquer over thresholds is folklore of isotonic and total-variation
-// problems (Hochbaum 2001; Chambolle, Darbon 2009).
+// push-relabel with exact distances; Tarjan, Ward, Zhang, Zhou, Mao (2006) for balancing arcs; the divide and conquer over
+// thresholds is folklore of isotonic and total-variation problems (Hochbaum 2001; Chambolle, Darbon 2009).
 
 #pragma once
 

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -10,29 +12,23 @@
 
 namespace labelcut {
 
-enum class Part { early, tied, late };
+// Groups of a split block, in the order of joining.
+enum Part : std::size_t { kEarly, kTied, kLate, kNumberOfParts };
 
-inline Part part_of(Label mark) {
-  return mark == Marks::kEarly ? Part::early : mark == Marks::kTied ? Part::tied : Part::late;
-}
-
-// The sums that make the threshold of one part of a block.
+// The sums that make the threshold of a part.
 struct PartSums {
   Sum excess, slope;
-  std::int64_t n = 0;
+  void add(double e, double m) {
+    excess.add(e);
+    slope.add(m);
+  }
   bool has_slope() const { return slope.value() > 0; }
   double shift() const { return excess.value() / slope.value(); }
 };
 
-inline PartSums sums_of(const Block& block, const Marks& marks, Part part) {
-  PartSums sums;
-  for (Index i = 0; i < block.size(); ++i) {
-    if (part_of(marks[i]) != part) continue;
-    sums.excess.add(block.held[i].excess);
-    sums.slope.add(block.slope[i]);
-    ++sums.n;
-  }
-  return sums;
+inline bool has_slope(const Block& block, const Grouping& grouping, std::size_t group) {
+  const auto begin = grouping.node_at.begin() + grouping.start[group];
+  return std::any_of(begin, begin + grouping.size(group), [&](Index i) { return block.slope[i] > 0; });
 }
 
 // Gives `mark` to every undecided node that can be reached over arcs with room from those in `start`.
@@ -51,7 +47,9 @@ inline void mark_reachable(const Block& block, std::vector<Index> start, Label m
 }
 
 // Turns the distances that a flow returned into parts: what joins before, at and after the block's t.
-inline void split(const Block& block, Marks& marks, Crew& crew, Pace& pace) {
+inline Grouping split(const Block& block, Marks marks, Crew& crew, Pace& pace) {
+  const auto is_early = [&](Index i) { return marks[i] == Marks::kEarly; };
+  const auto is_late = [&](Index i) { return marks[i] >= 0 && marks[i] != Marks::kUnreachable; };
   std::vector<Index> start;
   for (Index i = 0; i < block.size(); ++i) {
     if (marks[i] == Marks::kUnreachable && block.held[i].excess > 0) start.push_back(i);
@@ -59,24 +57,25 @@ inline void split(const Block& block, Marks& marks, Crew& crew, Pace& pace) {
   mark_reachable(block, std::move(start), Marks::kEarly, marks, crew, pace);
 
   // A part whose threshold differs from t by less than t can show is not apart.
-  const PartSums early = sums_of(block, marks, Part::early);
-  const bool is_early_real = block.is_careful() || !early.has_slope() || block.t - early.shift() < block.t;
-  PartSums late;
+  PartSums early, late;
   for (Index i = 0; i < block.size(); ++i) {
-    if (marks[i] < 0 || marks[i] == Marks::kUnreachable) continue;
-    late.excess.add(block.held[i].excess);
-    late.slope.add(block.slope[i]);
+    if (is_early(i)) early.add(block.held[i].excess, block.slope[i]);
+    if (is_late(i)) late.add(block.held[i].excess, block.slope[i]);
   }
+  const bool is_early_real = block.is_careful() || !early.has_slope() || block.t - early.shift() < block.t;
   const bool is_late_real = block.is_careful() || !late.has_slope() || block.t - late.shift() > block.t;
   start.clear();
   for (Index i = 0; i < block.size(); ++i) {
-    const Label mark = marks[i];
-    if (mark == Marks::kEarly ? !is_early_real : mark != Marks::kUnreachable && !is_late_real) {
-      marks.set(i, Marks::kUnreachable);
-    }
+    if ((is_early(i) && !is_early_real) || (is_late(i) && !is_late_real)) marks.set(i, Marks::kUnreachable);
     if (marks[i] == Marks::kUnreachable && block.slope[i] > 0) start.push_back(i);
   }
   mark_reachable(block, std::move(start), Marks::kTied, marks, crew, pace);
+
+  std::vector<Index> part(block.size());
+  for (Index i = 0; i < block.size(); ++i) {
+    part[i] = is_early(i) ? kEarly : marks[i] == Marks::kTied ? kTied : kLate;
+  }
+  return Grouping(part, kNumberOfParts);
 }
 
 }  // namespace labelcut

@@ -91,6 +91,39 @@ void no_subset_is_cheaper() {
   }
 }
 
+// Enough nodes with slope for the core to balance them; every copy must be cut as if it were alone.
+void no_subset_is_cheaper_among_many_copies() {
+  constexpr int kCopies = 20;
+  std::mt19937 random(8);
+  for (int trial = 0; trial < 300; ++trial) {
+    const int n = 4 + trial % 5;
+    Problem one = random_problem(random, n, 1 + trial % 5);
+    for (double& m : one.slope) m += m == 0;
+    Problem crowd;
+    for (int copy = 0; copy < kCopies; ++copy) {
+      for (int i = 0; i < n; ++i) {
+        for (std::int64_t a = one.row_start[i]; a < one.row_start[i + 1]; ++a) {
+          crowd.column.push_back(one.column[a] + copy * n);
+          crowd.capacity.push_back(one.capacity[a]);
+        }
+        crowd.row_start.push_back(static_cast<std::int64_t>(crowd.column.size()));
+        crowd.cost.push_back(one.cost[i]);
+        crowd.slope.push_back(one.slope[i]);
+      }
+    }
+    const std::vector<double> join_at = crowd.solve();
+    for (double t = -3.1; t < 3.2; t += 0.31) {
+      double best = kInfinity;
+      for (unsigned long side = 0; side < 1ul << n; ++side) best = std::min(best, one.value(side, t));
+      for (int copy = 0; copy < kCopies; ++copy) {
+        unsigned long side = 0;
+        for (int i = 0; i < n; ++i) side |= static_cast<unsigned long>(t > join_at[copy * n + i]) << i;
+        expect(std::abs(one.value(side, t) - best) < 1e-9, "no subset of a copy is cheaper");
+      }
+    }
+  }
+}
+
 void threads_change_nothing() {
   const Problem problem = ring(50000);
   const std::vector<double> one = problem.solve(1);
@@ -133,6 +166,7 @@ void a_routed_flow_respects_capacities() {
 
 int main() {
   no_subset_is_cheaper();
+  no_subset_is_cheaper_among_many_copies();
   threads_change_nothing();
   a_range_only_cuts_off();
   a_throwing_poll_stops_the_solver();

@@ -15,7 +15,7 @@ from cut_problems import (
     tied_extremes,
     units,
 )
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
@@ -94,6 +94,34 @@ def test_join_at_is_exact_and_the_smallest_of_equally_cheap_sides_counts(problem
 def test_join_at_is_exact_with_unit_weights(problem):
     expected = [float(t) for t in Exact.of(problem).join_at()]
     assert solve(problem).join_at == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from([small_integers, units, ordinary]).flatmap(cut_problems), st.integers(-3, 3))
+def test_no_subset_is_cheaper_in_a_crowd_of_small_problems(problem, pull):
+    # Beyond 64 nodes that all have slope the core balances a block before it cuts it.
+    assume(problem.n_nodes > 0)
+    slope = np.where(problem.slope == 0, 1.0, problem.slope)
+    alike = CutProblem(problem.capacities, problem.cost, slope)
+    pulled = CutProblem(problem.capacities, problem.cost + pull * slope, slope)
+    n_copies = 64 // (2 * problem.n_nodes) + 1
+    each = [alike, pulled] * n_copies
+    crowd = CutProblem(
+        sparse.block_diag([one.capacities for one in each]),
+        np.concatenate([one.cost for one in each]),
+        np.concatenate([one.slope for one in each]),
+    )
+    path, exact = solve(crowd), [Exact.of(alike), Exact.of(pulled)] * n_copies
+    for t in telling_tradeoffs(path):
+        for one, side in zip(exact, np.split(path.source_side(t), len(each)), strict=True):
+            best, allowed = one.best_and_rounding(side, t)
+            assert one.cost(side, t) - best <= allowed
+    assert verify(crowd, path).is_optimal
+
+
+def test_a_node_without_slope_counts_when_the_mean_is_too_small_for_a_float():
+    path = parametric_cut(np.zeros((2, 2)), cost=[-1.3e-200, 0.0], slope=[0.0, 4.8e198])
+    assert path.join_at.tolist() == [-np.inf, 0.0]
 
 
 LIGHT, HUGE = 1e-200, 1e200
@@ -389,14 +417,16 @@ def test_unit_weights_on_600_nodes_with_many_ties(solver):
         assert all(value == round(value) for value in whole.values())
 
 
-def test_both_solvers_agree_to_the_last_digits_on_a_neighbor_graph(solver):
+@pytest.mark.parametrize("share_with_slope", [0.3, 1.0])
+def test_both_solvers_agree_to_the_last_digits_on_a_neighbor_graph(solver, share_with_slope):
     import labelcut._cut_reference as twin
     import labelcut.cut
 
     n = 250
     rng = np.random.default_rng(2)
     weights = neighbor_graph(n, seed=2)
-    problem = CutProblem(weights, rng.normal(size=n), np.where(rng.random(n) < 0.3, weights.sum(axis=1), 0.0))
+    slope = np.where(rng.random(n) < share_with_slope, weights.sum(axis=1), 0.0)
+    problem = CutProblem(weights, rng.normal(size=n), slope)
     here = solve(problem).join_at
     in_use, labelcut.cut._solver = labelcut.cut._solver, twin
     there = solve(problem).join_at

@@ -1,0 +1,179 @@
+// Many cuts of a block at once: evens out the thresholds of neighbours, then cuts wherever no room leads across.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "block.hpp"
+#include "crew.hpp"
+
+namespace labelcut {
+
+// Between two neighbours as much flows as makes them join at the same t, or as the arcs allow; over and over, this
+// converges to the flow that is maximal at every t. Where it has come close, nodes in the order of their own thresholds
+// fall into pieces that no arc with room leaves towards a later one. The flow at hand proves each such cut, so it need
+// not have converged. A sweep costs a fortieth of a maximum flow; distant nodes need many.
+class Balance {
+ public:
+  Balance(Block& block, Pace& pace) : block_(block), pace_(pace), pull_(block.size()), piece_of_(block.size()) {}
+
+  // Whether sweeps may pay: all fits into the cache, and every node has a threshold of its own or makes no difference.
+  static bool is_worthwhile(const Block& block) {
+    constexpr Index kFew = 64, kMany = 1 << 15;
+    if (block.is_careful() || block.is_balanced || block.size() < kFew || block.size() > kMany) return false;
+    for (Index i = 0; i < block.size(); ++i) {
+      double passes = std::abs(block.held[i].base);
+      for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) passes += block.room[a];
+      const bool is_idle = passes == 0 && block.slope[i] == 0 && block.first[i] == block.first[i + 1];
+      if (!is_idle && !(passes / block.slope[i] < kEnough)) return false;
+    }
+    return true;
+  }
+
+  // Changes the flow of the block. Returned are its pieces, the earliest first.
+  Grouping run() {
+    constexpr int kSweeps = 20;
+    list_edges();
+    double depth = std::log2(block_.size());
+    for (bool is_paying = true; is_paying;) {
+      for (int k = 0; k < kSweeps; ++k) sweep(k + 2 < kSweeps ? 1.6 : 1.0);
+      restate_pulls();
+      const double last = std::exchange(depth, find_pieces());
+      is_paying = last - depth > 1;  // a round costs about as much as a maximum flow, which halves a block
+      pace_.tick();
+    }
+    keep_flow();
+    return Grouping(piece_of_, 1 + *std::max_element(piece_of_.begin(), piece_of_.end()));
+  }
+
+ private:
+  struct Edge {
+    Index from, to;
+    double flow;
+    double least, most;
+    double stiffness;  // how much flow changes the difference of the thresholds by one
+  };
+
+  // Calls visit(node, arc, edge) for every pair of opposite arcs. Edges are numbered such that those of a node lie far
+  // apart: then the next one need not wait for the last.
+  template <typename Visit>
+  void for_each_edge(const Visit& visit) {
+    std::vector<Index> next;  // by how many edges of the node came before
+    std::vector<Index> n_upper(block_.size());
+    for (Index i = 0; i < block_.size(); ++i) {
+      const auto begin = block_.head.begin() + static_cast<std::ptrdiff_t>(block_.first[i]);
+      const auto end = block_.head.begin() + static_cast<std::ptrdiff_t>(block_.first[i + 1]);
+      n_upper[i] = static_cast<Index>(std::count_if(begin, end, [i](Index head) { return (head & head::kTo) > i; }));
+      if (n_upper[i] >= next.size()) next.resize(n_upper[i] + 1, 0);
+      ++next[n_upper[i]];
+    }
+    // Nodes with more than k upper arcs, then where the k-th edges begin.
+    Index n_more = 0;
+    for (std::size_t k = next.size(); k-- > 0;) n_more += std::exchange(next[k], n_more);
+    std::exclusive_scan(next.begin(), next.end(), next.begin(), Index{0});
+    for (Index i = 0; i < block_.size(); ++i) {
+      const std::uint64_t upper = block_.first[i + 1] - n_upper[i];
+      for (Index k = 0; k < n_upper[i]; ++k) visit(i, upper + k, next[k]++);
+    }
+  }
+
+  std::uint64_t mate_of(std::uint64_t arc) const {
+    return block_.first[block_.head[arc] & head::kTo] + block_.mate[arc];
+  }
+
+  void list_edges() {
+    for (const double slope : block_.slope) give_.push_back(1 / slope);
+    restate_pulls();
+    edges_.resize(block_.head.size() / 2);
+    for_each_edge([&](Index i, std::uint64_t arc, Index edge) {
+      const Index j = block_.head[arc] & head::kTo;
+      edges_[edge] = {i, j, 0.0, -block_.room[mate_of(arc)], block_.room[arc], 1 / (give_[i] + give_[j])};
+    });
+  }
+
+  void sweep(double relaxation) {
+    for (Edge& edge : edges_) {
+      const double gap = pull_[edge.from] - pull_[edge.to];
+      double flow = edge.flow + relaxation * edge.stiffness * gap;
+      flow = std::max(edge.least, std::min(edge.most, flow));
+      const double moved = flow - edge.flow;
+      edge.flow = flow;
+      pull_[edge.from] -= moved * give_[edge.from];
+      pull_[edge.to] += moved * give_[edge.to];
+    }
+  }
+
+  // Frees the pulls from the rounding of all the steps.
+  void restate_pulls() {
+    for (Index i = 0; i < block_.size(); ++i) pull_[i] = block_.held[i].base;
+    for (const Edge& edge : edges_) {
+      pull_[edge.from] -= edge.flow;
+      pull_[edge.to] += edge.flow;
+    }
+    for (Index i = 0; i < block_.size(); ++i) pull_[i] = block_.slope[i] > 0 ? pull_[i] / block_.slope[i] : -kInfinity;
+  }
+
+  // Numbers the pieces. Returned is how many times a node's piece would have to be halved to be cut up, on average.
+  double find_pieces() {
+    const Index n = block_.size();
+    std::vector<std::pair<double, Index>> order(n);
+    for (Index i = 0; i < n; ++i) order[i] = {-pull_[i], i};
+    std::sort(order.begin(), order.end());
+    std::vector<Index>& rank = piece_of_;
+    for (Index k = 0; k < n; ++k) rank[order[k].second] = k;
+    std::vector<Index> reach(n);
+    std::iota(reach.begin(), reach.end(), 0);
+    for (const Edge& edge : edges_) {
+      const Index from = rank[edge.from], to = rank[edge.to];
+      if (edge.flow < edge.most) reach[from] = std::max(reach[from], to);
+      if (edge.flow > edge.least) reach[to] = std::max(reach[to], from);
+    }
+    double depth = 0;
+    Index begin = 0, end = 0, piece = 0;
+    for (Index k = 0; k < n; ++k) {
+      end = std::max(end, reach[k]);
+      piece_of_[order[k].second] = piece;
+      if (end > k) continue;
+      const double size = k + 1 - begin;
+      depth += size * std::log2(size);
+      begin = k + 1;
+      ++piece;
+    }
+    return depth / n;
+  }
+
+  // What nodes hold is summed up from the flow, not from the many steps that led to it.
+  void keep_flow() {
+    std::vector<Sum> base(block_.size());
+    for (Index i = 0; i < block_.size(); ++i) base[i].add(block_.held[i].base);
+    for_each_edge([&](Index i, std::uint64_t arc, Index edge) {
+      const Edge& ended = edges_[edge];
+      const std::uint64_t mate = mate_of(arc);
+      const auto fill = [&](std::uint64_t a, std::uint64_t opposite, double room) {
+        block_.room[a] = room;
+        block_.head[a] = room > 0 ? block_.head[a] | head::kHasRoom : block_.head[a] & ~head::kHasRoom;
+        block_.head[opposite] =
+            room > 0 ? block_.head[opposite] | head::kMateHasRoom : block_.head[opposite] & ~head::kMateHasRoom;
+      };
+      fill(arc, mate, ended.most - ended.flow);
+      fill(mate, arc, ended.flow - ended.least);
+      base[i].add(-ended.flow);
+      base[ended.to].add(ended.flow);
+    });
+    for (Index i = 0; i < block_.size(); ++i) block_.held[i].base = base[i].value();
+  }
+
+  Block& block_;
+  Pace& pace_;
+  std::vector<Edge> edges_;
+  std::vector<double> give_;  // per node: how far a unit of flow moves its threshold
+  std::vector<double> pull_;  // per node: minus its threshold
+  std::vector<Index> piece_of_;
+};
+
+}  // namespace labelcut
