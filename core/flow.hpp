@@ -142,7 +142,17 @@ class Flow {
     back_ = back_ + 1 == n_ ? 0 : back_ + 1;
     ++n_active_;
   }
+  Index ahead(Index k) const { return queue_[front_ + k < n_ ? front_ + k : front_ + k - n_]; }
   Index pop() {
+    if (n_active_ > 10) {  // memory answers late: ask for what the next ones will need
+      prefetch(&first_[ahead(10)]);
+      prefetch(&held_[ahead(10)]);
+      const std::uint64_t arc = first_[ahead(5)];
+      prefetch(&head_[arc]);
+      prefetch(&room_[arc]);
+      prefetch(&mate_[arc]);
+      label_.prefetch_ends(block_, ahead(2));
+    }
     const Index i = queue_[front_];
     front_ = front_ + 1 == n_ ? 0 : front_ + 1;
     --n_active_;
