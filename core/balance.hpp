@@ -44,7 +44,8 @@ class Balance {
       for (int k = 0; k < kSweeps; ++k) sweep(k + 2 < kSweeps ? 1.6 : 1.0);
       restate_pulls();
       const double last = std::exchange(depth, find_pieces());
-      is_paying = last - depth > 1;  // a round costs about as much as a maximum flow, which halves a block
+      // A round costs about as much as a maximum flow, which halves a block; the next one will save a good deal less.
+      is_paying = last - depth > 2;
       pace_.tick();
     }
     keep_flow();
@@ -123,7 +124,7 @@ class Balance {
     const Index n = block_.size();
     std::vector<std::pair<double, Index>> order(n);
     for (Index i = 0; i < n; ++i) order[i] = {-pull_[i], i};
-    std::sort(order.begin(), order.end());
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<Index>& rank = piece_of_;
     for (Index k = 0; k < n; ++k) rank[order[k].second] = k;
     std::vector<Index> reach(n);

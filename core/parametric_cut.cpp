@@ -214,6 +214,7 @@ std::unique_ptr<Block> Solver::extract(const Block& block, const Grouping& parts
   child->low = part == kEarly ? block.low : block.t;
   child->high = part == kEarly ? block.t : block.high;
   child->position = position;
+  child->is_balanced = block.is_balanced;
   if (block.is_careful()) start_anew(block, parts, part, *child);
   move_to_mean(*child);
   return child;
@@ -276,7 +277,7 @@ struct Range {
   }
   // Whether they lie so far apart that a carried flow would lose the small beside the large.
   bool is_wide() const { return high / low > 1e25; }
-  int exponent() const { return high > 0 ? std::ilogb(high) : 0; }
+  int exponent() const { return high > 0 ? std::clamp(std::ilogb(high), -1000, 1000) : 0; }
 };
 
 }  // namespace
@@ -296,10 +297,11 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
   const int cost_unit = is_wide ? 0 : costs.exponent(), slope_unit = is_wide ? 0 : slopes.exponent();
   Solver solver(n, t_min, t_max, cost_unit - slope_unit, n_threads, poll);
   auto root = whole_graph(graph);
-  for (double& room : root->room) room = std::ldexp(room, -cost_unit);
+  const double cost_factor = std::ldexp(1.0, -cost_unit), slope_factor = std::ldexp(1.0, -slope_unit);
+  for (double& room : root->room) room *= cost_factor;
   for (std::int64_t i = 0; i < n; ++i) {
-    root->held.push_back({0.0, std::ldexp(-cost[i], -cost_unit)});
-    root->slope.push_back(std::ldexp(slope[i], -slope_unit));
+    root->held.push_back({0.0, -cost[i] * cost_factor});
+    root->slope.push_back(slope[i] * slope_factor);
   }
   if (is_wide) {
     root->capacity = root->room;
