@@ -20,7 +20,7 @@ namespace labelcut {
 // not have converged. A sweep costs a fortieth of a maximum flow; distant nodes need many.
 class Balance {
  public:
-  Balance(Block& block, Pace& pace) : block_(block), pace_(pace), pull_(block.size()), piece_of_(block.size()) {}
+  Balance(Block& block, Pace& pace) : block_(block), pace_(pace), nodes_(block.size()), piece_of_(block.size()) {}
 
   // Whether sweeps may pay: all fits into the cache, and every node has a threshold of its own or makes no difference.
   static bool is_worthwhile(const Block& block) {
@@ -53,6 +53,10 @@ class Balance {
   }
 
  private:
+  struct Node {
+    double pull;  // minus its own threshold
+    double give;  // how far a unit of flow moves it
+  };
   struct Edge {
     Index from, to;
     double flow;
@@ -88,42 +92,45 @@ class Balance {
   }
 
   void list_edges() {
-    for (const double slope : block_.slope) give_.push_back(1 / slope);
+    for (Index i = 0; i < block_.size(); ++i) nodes_[i].give = 1 / block_.slope[i];
     restate_pulls();
     edges_.resize(block_.head.size() / 2);
     for_each_edge([&](Index i, std::uint64_t arc, Index edge) {
       const Index j = block_.head[arc] & head::kTo;
-      edges_[edge] = {i, j, 0.0, -block_.room[mate_of(arc)], block_.room[arc], 1 / (give_[i] + give_[j])};
+      edges_[edge] = {i, j, 0.0, -block_.room[mate_of(arc)], block_.room[arc], 1 / (nodes_[i].give + nodes_[j].give)};
     });
   }
 
   void sweep(double relaxation) {
     for (Edge& edge : edges_) {
-      const double gap = pull_[edge.from] - pull_[edge.to];
-      double flow = edge.flow + relaxation * edge.stiffness * gap;
-      flow = std::max(edge.least, std::min(edge.most, flow));
-      const double moved = flow - edge.flow;
-      edge.flow = flow;
-      pull_[edge.from] -= moved * give_[edge.from];
-      pull_[edge.to] += moved * give_[edge.to];
+      Node &from = nodes_[edge.from], &to = nodes_[edge.to];
+      const double pull_from = from.pull, pull_to = to.pull, before = edge.flow;
+      const double wanted = before + relaxation * edge.stiffness * (pull_from - pull_to);
+      edge.flow = std::max(edge.least, std::min(edge.most, wanted));
+      const double moved = edge.flow - before;
+      from.pull = pull_from - moved * from.give;
+      to.pull = pull_to + moved * to.give;
     }
   }
 
   // Frees the pulls from the rounding of all the steps.
   void restate_pulls() {
-    for (Index i = 0; i < block_.size(); ++i) pull_[i] = block_.held[i].base;
+    for (Index i = 0; i < block_.size(); ++i) nodes_[i].pull = block_.held[i].base;
     for (const Edge& edge : edges_) {
-      pull_[edge.from] -= edge.flow;
-      pull_[edge.to] += edge.flow;
+      nodes_[edge.from].pull -= edge.flow;
+      nodes_[edge.to].pull += edge.flow;
     }
-    for (Index i = 0; i < block_.size(); ++i) pull_[i] = block_.slope[i] > 0 ? pull_[i] / block_.slope[i] : -kInfinity;
+    for (Index i = 0; i < block_.size(); ++i) {
+      const double slope = block_.slope[i];
+      nodes_[i].pull = slope > 0 ? nodes_[i].pull / slope : -kInfinity;
+    }
   }
 
   // Numbers the pieces. Returned is how many times a node's piece would have to be halved to be cut up, on average.
   double find_pieces() {
     const Index n = block_.size();
     std::vector<std::pair<double, Index>> order(n);
-    for (Index i = 0; i < n; ++i) order[i] = {-pull_[i], i};
+    for (Index i = 0; i < n; ++i) order[i] = {-nodes_[i].pull, i};
     std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<Index>& rank = piece_of_;
     for (Index k = 0; k < n; ++k) rank[order[k].second] = k;
@@ -172,8 +179,7 @@ class Balance {
   Block& block_;
   Pace& pace_;
   std::vector<Edge> edges_;
-  std::vector<double> give_;  // per node: how far a unit of flow moves its threshold
-  std::vector<double> pull_;  // per node: minus its threshold
+  std::vector<Node> nodes_;
   std::vector<Index> piece_of_;
 };
 
