@@ -24,8 +24,10 @@ class Balance {
 
   // Whether sweeps may pay: all fits into the cache, and every node has a threshold of its own or makes no difference.
   static bool is_worthwhile(const Block& block) {
-    constexpr Index kFew = 64, kMany = 1 << 15;
-    if (block.is_careful() || block.is_balanced || block.size() < kFew || block.size() > kMany) return false;
+    constexpr Index kFewNodes = 64, kManyNodes = 1 << 15;
+    constexpr std::size_t kManyArcs = 1 << 20;
+    if (block.size() < kFewNodes || block.size() > kManyNodes || block.head.size() > kManyArcs) return false;
+    if (block.is_careful() || block.is_balanced) return false;
     for (Index i = 0; i < block.size(); ++i) {
       double passes = std::abs(block.held[i].base);
       for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) passes += block.room[a];
@@ -37,11 +39,12 @@ class Balance {
 
   // Changes the flow of the block. Returned are its pieces, the earliest first.
   Grouping run() {
-    constexpr int kSweeps = 20;
+    constexpr int kSweeps = 20, kExactAtTheEnd = 2;
+    constexpr double kTooMuch = 1.6;  // to overdo each step needs half as many
     list_edges();
     double depth = std::log2(block_.size());
     for (bool is_paying = true; is_paying;) {
-      for (int k = 0; k < kSweeps; ++k) sweep(k + 2 < kSweeps ? 1.6 : 1.0);
+      for (int k = 0; k < kSweeps; ++k) sweep(k + kExactAtTheEnd < kSweeps ? kTooMuch : 1.0);
       restate_pulls();
       const double last = std::exchange(depth, find_pieces());
       // A round costs about as much as a maximum flow, which halves a block; the next one will save a good deal less.
@@ -132,7 +135,7 @@ class Balance {
     std::vector<std::pair<double, Index>> order(n);
     for (Index i = 0; i < n; ++i) order[i] = {-nodes_[i].pull, i};
     std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<Index>& rank = piece_of_;
+    std::vector<Index> rank(n);
     for (Index k = 0; k < n; ++k) rank[order[k].second] = k;
     std::vector<Index> reach(n);
     std::iota(reach.begin(), reach.end(), 0);
