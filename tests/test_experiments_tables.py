@@ -205,7 +205,7 @@ def some_results(tmp_path):
             keep("synthetic", line(method, config.name, accuracy=float(rng.uniform(0.8, 0.99))))
     keep("ablation", line("paper", settings={"share_forest": True}))
     keep("ablation", line("paper", settings={"share_forest": True, "kernel": "literal"}))
-    failed = line("dividemix") | {"error": "ValueError in x.py:1: no"}
+    failed = line("dividemix") | {"error": "ValueError in x.py:1:\n    no\n  " + 100 * "way "}
     del failed["scores"]
     keep("real", failed)
     return results
@@ -223,10 +223,20 @@ def test_the_page_has_every_part_and_says_what_is_open(some_results, tmp_path):
     assert "A word of explanation." in page
     for part in ("Synthetic sets", "What each choice is worth", "Failed runs", "Misprints in the paper"):
         assert f"## {part}" in page
-    assert "| DivideMix | Vote | 20 | 0 | ValueError in x.py:1: no |" in page
+    assert "| DivideMix | Vote | 20 | 0 | ValueError in x.py:1: no way way" in page
+    assert "way way [...] |" in page
     for name in ("confidence-vote", "improvement-cl-20", "ranks-accuracy", "reliability", "noise"):
         assert f"figures/{name}.svg" in page
         assert (tmp_path / "docs" / "figures" / f"{name}.svg").stat().st_size > 1000
+
+
+def test_the_page_of_no_lines_says_so(tmp_path):
+    page = tmp_path / "results.md"
+    answer = CliRunner().invoke(
+        experiment, ["report", "--results", str(tmp_path / "none"), "--out", str(page)]
+    )
+    assert answer.exit_code == 0, answer.output
+    assert "## Time\n\nNone so far." in page.read_text()
 
 
 def test_the_same_lines_give_the_same_bytes(some_results, tmp_path):

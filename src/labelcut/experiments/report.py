@@ -219,7 +219,7 @@ def _remarks(results: Path) -> list[str]:
 
 
 def _chapter(title: str, found: list[Table]) -> list[str]:
-    return [f"## {title}", "", *(table.markdown() for table in found)]
+    return [f"## {title}", "", *([table.markdown() for table in found] or ["None so far.", ""])]
 
 
 def _pictures(drawn: dict[str, object], *kinds: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -526,9 +527,15 @@ def noise_table(records: Sequence[Record], score: str = "accuracy") -> Table:
 
 
 def failure_table(records: Sequence[Record]) -> Table:
-    """List every run that ended with an error."""
+    """List every run that ended with an error, each error on one line."""
     rows = tuple(
-        (METHODS[r["method"]].title, title_of(r["data"]), noise_word(r["noise"]), str(r["seed"]), r["error"])
+        (
+            METHODS[r["method"]].title,
+            title_of(r["data"]),
+            noise_word(r["noise"]),
+            str(r["seed"]),
+            shorten(r["error"], 160),
+        )
         for r in records
         if "error" in r
     )
