@@ -53,11 +53,12 @@ class Marks {
   std::unique_ptr<std::atomic<Label>[]> marks_;
 };
 
-// Calls visit(node, steps, found) on the frontier, then on all that was found, and so on. Large frontiers are shared;
-// the order of visits within a step is then open, so it must not matter.
+// Calls visit(node, steps, found) on the frontier, then on all that was found, and so on, for so many steps; false if
+// something was left to visit. Large frontiers are shared; the order of visits within a step is then open, so it must not
+// matter.
 template <typename Visit>
-void breadth_first(const Block& block, const Marks& marks, std::vector<Index> frontier, Crew& crew, Pace& pace,
-                   const Visit& visit) {
+bool breadth_first(const Block& block, const Marks& marks, std::vector<Index> frontier, Label most_steps, Crew& crew,
+                   Pace& pace, const Visit& visit) {
   constexpr std::size_t kWorthSharing = 4096;
   constexpr std::size_t kChunks = 32;
   const auto visit_range = [&](std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
@@ -70,7 +71,7 @@ void breadth_first(const Block& block, const Marks& marks, std::vector<Index> fr
   };
   std::vector<Index> found;
   std::vector<std::vector<Index>> found_by_chunk(crew.is_alone() ? 0 : kChunks);
-  for (Label steps = 1; !frontier.empty(); ++steps) {
+  for (Label steps = 1; !frontier.empty() && steps <= most_steps; ++steps) {
     found.clear();
     const std::size_t n = frontier.size();
     if (crew.is_alone() || n < kWorthSharing) {
@@ -85,6 +86,7 @@ void breadth_first(const Block& block, const Marks& marks, std::vector<Index> fr
     frontier.swap(found);
     pace.tick();
   }
+  return frontier.empty();
 }
 
 // A maximum flow from the excesses of a block to its deficits.
@@ -117,18 +119,18 @@ class Flow {
     for (;;) {
       while (n_active_ > 0) {
         discharge(pop());
-        if (work_ > worth_measuring) measure_distances();
+        if (work_ > worth_measuring) measure_distances(within_);
       }
       if (far_.empty()) break;
       // Excess far from any deficit waits: most of it turns out to be cut off before it has to move.
       within_ += 2 + within_ / 4;
-      if (!is_measured_ || work_ > worth_measuring / 4) {
-        measure_distances();
+      if (!is_complete_ || work_ > worth_measuring / 4) {
+        measure_distances(within_);
       } else {
         look_at_far_again();
       }
     }
-    if (drop_rounding() || work_ > 0) measure_distances();
+    if (drop_rounding() || work_ > 0 || !is_complete_) measure_distances(Marks::kUnreachable - 1);
     return std::move(label_);
   }
 
@@ -173,9 +175,9 @@ class Flow {
     }
   }
 
-  // Sets every label to the exact distance, breadth first from the deficits, and lists the active nodes.
-  void measure_distances() {
-    is_measured_ = true;
+  // Sets every label to the exact distance, breadth first from the deficits, and lists the active nodes. Distances above
+  // `most` are only known to be that.
+  void measure_distances(Label most) {
     work_ = 0;
     std::vector<Index> deficits;
     for (Index i = 0; i < n_; ++i) {
@@ -192,12 +194,16 @@ class Flow {
         if (is_new && label_.claim(i, steps, is_alone)) found.push_back(i);
       }
     };
-    breadth_first(block_, label_, std::move(deficits), crew_, pace_, spread);
+    is_complete_ = breadth_first(block_, label_, std::move(deficits), most, crew_, pace_, spread);
     std::fill(cursor_.begin(), cursor_.end(), 0);
     front_ = back_ = n_active_ = 0;
     far_.clear();
     for (Index i = 0; i < n_; ++i) {
-      if (held_[i].excess > 0 && label_[i] != Marks::kUnreachable) activate(i);
+      if (label_[i] == Marks::kUnreachable) {
+        if (is_complete_) continue;
+        label_.set(i, most + 1);
+      }
+      if (held_[i].excess > 0) activate(i);
     }
   }
 
@@ -318,7 +324,7 @@ class Flow {
   Index n_active_ = 0;
   Label within_ = 1;
   std::vector<Index> far_;  // active nodes with labels above within_
-  bool is_measured_ = false;
+  bool is_complete_ = false;  // the last measurement got to all that can reach a deficit
   std::uint64_t work_ = 0;  // looks at arcs since distances were exact
   std::uint64_t n_discharged_ = 0;
   std::vector<double> through_;  // per node of a careful block: its scale, and what has passed it

@@ -31,7 +31,7 @@
 //
 // Flow. Push-relabel: excess moves along arcs that come one step closer to a deficit, first in, first out; distances
 // are measured exactly (breadth first from the deficits) whenever the work since then has paid for it. Excess far from
-// any deficit waits until the near one is gone: most of it turns out to be cut off before it has to move. A push
+// any deficit waits until the near one is gone, and so do its distances: most of it turns out to be cut off. A push
 // either empties its node or fills its arc, and sets that number to exactly zero, so the usual proof of termination
 // holds for floating-point numbers and needs no tolerance.
 //
