@@ -90,17 +90,13 @@ class Balance {
     }
   }
 
-  std::uint64_t mate_of(std::uint64_t arc) const {
-    return block_.first[block_.head[arc] & head::kTo] + block_.mate[arc];
-  }
-
   void list_edges() {
     for (Index i = 0; i < block_.size(); ++i) nodes_[i].give = 1 / block_.slope[i];
     restate_pulls();
     edges_.resize(block_.head.size() / 2);
     for_each_edge([&](Index i, std::uint64_t arc, Index edge) {
       const Index j = block_.head[arc] & head::kTo;
-      edges_[edge] = {i, j, 0.0, -block_.room[mate_of(arc)], block_.room[arc], 1 / (nodes_[i].give + nodes_[j].give)};
+      edges_[edge] = {i, j, 0.0, -block_.room[block_.mate_of(arc)], block_.room[arc], 1 / (nodes_[i].give + nodes_[j].give)};
     });
   }
 
@@ -164,7 +160,7 @@ class Balance {
     for (Index i = 0; i < block_.size(); ++i) base[i].add(block_.held[i].base);
     for_each_edge([&](Index i, std::uint64_t arc, Index edge) {
       const Edge& ended = edges_[edge];
-      const std::uint64_t mate = mate_of(arc);
+      const std::uint64_t mate = block_.mate_of(arc);
       const auto fill = [&](std::uint64_t a, std::uint64_t opposite, double room) {
         block_.room[a] = room;
         block_.head[a] = room > 0 ? block_.head[a] | head::kHasRoom : block_.head[a] & ~head::kHasRoom;

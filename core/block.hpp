@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "parametric_cut.hpp"
@@ -58,6 +60,7 @@ struct Block {
   Index heaviest = 0;  // the node with the largest terms at t
 
   Index size() const { return static_cast<Index>(id.size()); }
+  std::uint64_t mate_of(std::uint64_t arc) const { return first[head[arc] & head::kTo] + mate[arc]; }
   double terms(Index i) const { return std::abs(t * slope[i]) + std::abs(held[i].base); }
   bool is_careful() const { return !first_base.empty(); }
   void move_to(double new_t, bool is_mean);
@@ -84,6 +87,10 @@ class Sum {
     const double next = sum_ + x;
     lost_ += std::abs(sum_) >= std::abs(x) ? (sum_ - next) + x : (x - next) + sum_;
     sum_ = next;
+  }
+  void add(const Sum& other) {
+    add(other.sum_);
+    lost_ += other.lost_;
   }
   double value() const { return sum_ + lost_; }
 
@@ -113,7 +120,7 @@ inline void Block::undo_flow() {
     held[i].base = first_base[i];
     for (std::uint64_t a = first[i]; a < first[i + 1]; ++a) {
       const Index j = head[a] & head::kTo;
-      const bool mate_has_room = capacity[first[j] + mate[a]] > 0;
+      const bool mate_has_room = capacity[mate_of(a)] > 0;
       head[a] = j | (capacity[a] > 0 ? head::kHasRoom : 0) | (mate_has_room ? head::kMateHasRoom : 0);
     }
   }
@@ -121,9 +128,10 @@ inline void Block::undo_flow() {
 
 // Nodes by group, in ascending order within each.
 struct Grouping {
-  Grouping(const std::vector<Index>& group_of, std::size_t n_groups)
+  template <typename Group>
+  Grouping(const std::vector<Group>& group_of, std::size_t n_groups)
       : place(group_of.size()), node_at(group_of.size()), start(n_groups + 1, 0) {
-    for (const Index group : group_of) ++start[group + 1];
+    for (const Group group : group_of) ++start[group + 1];
     for (std::size_t k = 0; k < n_groups; ++k) start[k + 1] += start[k];
     std::vector<Index> next = start;
     for (Index i = 0; i < group_of.size(); ++i) {
@@ -180,15 +188,20 @@ struct PairedArcs {
   std::vector<double> capacity;
 };
 
-inline bool is_paired(const Graph& graph) {
+// The mate of every arc; nothing if one is missing, or if a node has an arc to itself. Rows are visited in order and lists
+// are sorted, so each node's arcs to lower nodes are met from the other side in their own order.
+inline std::vector<Index> find_mates(const Graph& graph) {
+  std::vector<Index> mate(static_cast<std::size_t>(graph.row_start[graph.n_nodes]));
   std::vector<std::int64_t> next(graph.row_start, graph.row_start + graph.n_nodes);
   for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
-    for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
+    for (std::int64_t a = next[i]; a < graph.row_start[i + 1]; ++a) {
       const std::int32_t j = graph.column[a];
-      if (j == i || next[j] == graph.row_start[j + 1] || graph.column[next[j]++] != i) return false;
+      if (j <= i || next[j] == graph.row_start[j + 1] || graph.column[next[j]] != i) return {};
+      mate[a] = static_cast<Index>(next[j] - graph.row_start[j]);
+      mate[next[j]++] = static_cast<Index>(a - graph.row_start[i]);
     }
   }
-  return true;
+  return mate;
 }
 
 inline PairedArcs pair_arcs(const Graph& graph) {
@@ -229,28 +242,26 @@ inline PairedArcs pair_arcs(const Graph& graph) {
 inline std::unique_ptr<Block> whole_graph(const Graph& graph) {
   PairedArcs paired;
   Graph arcs = graph;
-  if (!is_paired(graph)) {
+  std::vector<Index> mate = find_mates(graph);
+  if (mate.empty()) {
     paired = pair_arcs(graph);
     arcs = {graph.n_nodes, paired.row_start.data(), paired.column.data(), paired.capacity.data()};
+    mate = find_mates(arcs);
   }
-  const auto n = static_cast<std::size_t>(graph.n_nodes);
   auto block = std::make_unique<Block>();
-  block->reserve(n, static_cast<std::size_t>(arcs.row_start[n]));
-  block->id.resize(n);
-  std::vector<Index> n_met(n, 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    block->id[i] = static_cast<std::int32_t>(i);
-    block->first.push_back(block->head.size());
-    for (std::int64_t a = arcs.row_start[i]; a < arcs.row_start[i + 1]; ++a) {
-      const auto j = static_cast<Index>(arcs.column[a]);
-      const Index mate = n_met[j]++;
-      const Index mate_flag = arcs.capacity[arcs.row_start[j] + mate] > 0 ? head::kMateHasRoom : 0;
-      block->head.push_back(j | mate_flag | (arcs.capacity[a] > 0 ? head::kHasRoom : 0));
-      block->mate.push_back(mate);
-      block->room.push_back(arcs.capacity[a]);
-    }
+  block->first.assign(arcs.row_start, arcs.row_start + arcs.n_nodes + 1);
+  block->mate = std::move(mate);
+  block->room.assign(arcs.capacity, arcs.capacity + arcs.row_start[arcs.n_nodes]);
+  block->head.reserve(block->room.size());
+  for (std::size_t a = 0; a < block->room.size(); ++a) {
+    const auto to = static_cast<Index>(arcs.column[a]);
+    block->head.push_back(to | head::kMateHasRoom | (arcs.capacity[a] > 0 ? head::kHasRoom : 0));
   }
-  block->first.push_back(block->head.size());
+  for (std::size_t a = 0; a < block->room.size(); ++a) {
+    if (block->room[a] == 0) block->head[block->mate_of(a)] &= ~head::kMateHasRoom;
+  }
+  block->id.resize(static_cast<std::size_t>(arcs.n_nodes));
+  std::iota(block->id.begin(), block->id.end(), 0);
   return block;
 }
 

@@ -13,6 +13,7 @@
 #include "crew.hpp"
 #include "flow.hpp"
 #include "split.hpp"
+#include "sure.hpp"
 
 namespace labelcut {
 namespace {
@@ -33,7 +34,11 @@ class Solver {
   void move_to_mean(Block& block) const;
 
   void run(std::unique_ptr<Block> root) {
-    add(std::move(root));
+    if (!root->is_careful()) root = settle_sure(std::move(root));
+    if (root->size() > 0) {
+      move_to_mean(*root);
+      add(std::move(root));
+    }
     crew_.work_until([this] { return n_open_ == 0; });
     crew_.rethrow_failure();
   }
@@ -45,6 +50,18 @@ class Solver {
   static constexpr Index kSmallBlock = 10000;
 
   static bool is_smaller(const std::unique_ptr<Block>& a, const std::unique_ptr<Block>& b) { return a->size() < b->size(); }
+
+  // Returned is the block of the nodes that need a flow.
+  std::unique_ptr<Block> settle_sure(std::unique_ptr<Block> block) {
+    if (std::all_of(block->slope.begin(), block->slope.end(), [](double m) { return m > 0; })) return block;
+    const Grouping parts = Sure(*block).run();
+    if (parts.size(kTied) == block->size()) return block;
+    settle(*block, parts, kEarly, -kInfinity);
+    settle(*block, parts, kLate, kInfinity);
+    auto rest = copy_group(*block, parts, kTied);
+    rest->position = parts.start[kTied];
+    return rest;
+  }
 
   void add(std::unique_ptr<Block> block) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -85,22 +102,21 @@ class Solver {
     return cut_at_threshold(std::move(block), crew);
   }
 
+  // No arcs lead from one component to another, so each has thresholds of its own.
+  std::vector<std::unique_ptr<Block>> take_apart(const Block& block, const Grouping& components) {
+    std::vector<std::unique_ptr<Block>> children;
+    for (std::size_t k = 0; k < components.n_groups(); ++k) {
+      if (components.size(k) == 1 && settle_alone(block, components, k)) continue;
+      children.push_back(extract(block, components, k));
+    }
+    return children;
+  }
+
   // As many cuts as balance finds.
   std::vector<std::unique_ptr<Block>> cut_along_gaps(Block& block) {
     const Grouping pieces = Balance(block, pace_).run();
-    std::vector<std::unique_ptr<Block>> children;
-    for (std::size_t k = 0; k < pieces.n_groups(); ++k) {
-      const std::int64_t position = block.position + pieces.start[k];
-      if (pieces.size(k) == 1 && settle_alone(block, pieces, k, position)) continue;
-      children.push_back(copy_group(block, pieces, k));
-      Block& child = *children.back();
-      child.low = block.low;
-      child.high = block.high;
-      child.position = position;
-      child.is_balanced = true;
-      move_to_mean(child);
-    }
-    return children;
+    block.is_balanced = true;
+    return take_apart(block, pieces);
   }
 
   // The cut at the block's own threshold, by one flow.
@@ -109,20 +125,20 @@ class Solver {
     std::vector<std::unique_ptr<Block>> children(2);
     const auto place = [&](Part part, bool is_outside) {
       const Index n = parts.size(part);
-      const std::int64_t position = block->position + parts.start[part];
       if (is_outside) {
-        settle(*block, parts, part, position, part == kEarly ? -kInfinity : kInfinity);
+        settle(*block, parts, part, part == kEarly ? -kInfinity : kInfinity);
       } else if (!has_slope(*block, parts, part)) {
-        settle(*block, parts, part, position, part == kEarly ? block->low : block->high);
+        settle(*block, parts, part, part == kEarly ? block->low : block->high);
       } else if (n == block->size() && nudge(*block, part)) {
         children[part == kLate] = std::move(block);
       } else if (n == block->size()) {  // nothing was split off: only rounding says that it is apart from t
-        settle(*block, parts, part, position, block->t);
+        settle(*block, parts, part, block->t);
       } else {
-        children[part == kLate] = extract(*block, parts, part, position);
+        children[part == kLate] = extract(*block, parts, part);
+        (part == kEarly ? children[0]->high : children[1]->low) = block->t;
       }
     };
-    settle(*block, parts, kTied, block->position + parts.start[kTied], block->t < t_max_ ? block->t : kInfinity);
+    settle(*block, parts, kTied, block->t < t_max_ ? block->t : kInfinity);
     crew.run(2, [&](std::size_t k) {
       if (k == 0 && parts.size(kEarly) > 0) place(kEarly, block->t <= t_min_);
       if (k == 1 && parts.size(kLate) > 0) place(kLate, block->t >= t_max_);
@@ -131,33 +147,36 @@ class Solver {
     return children;
   }
 
-  void settle(const Block& block, const Grouping& grouping, std::size_t group, std::int64_t position, double t) {
+  void settle(const Block& block, const Grouping& grouping, std::size_t group, double t) {
+    const std::int64_t position = block.position + grouping.start[group];
     for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
       group_of_[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
     }
-    if (grouping.size(group) > 0) join_at_[position] = t;
+    const bool is_ever = std::isfinite(t);
+    if (grouping.size(group) > 0) join_at_[position] = is_ever ? std::min(std::max(t, block.low), block.high) : t;
     pace_.settled(grouping.size(group));
   }
 
   // Settles a single node, unless its threshold is outside the wanted range. A node that makes no difference is last.
-  bool settle_alone(const Block& block, const Grouping& grouping, std::size_t group, std::int64_t position) {
+  bool settle_alone(const Block& block, const Grouping& grouping, std::size_t group) {
     const Index i = grouping.node_at[grouping.start[group]];
-    const double t = block.slope[i] > 0 ? -block.held[i].base / block.slope[i] : block.high;
-    const bool is_inside = block.slope[i] == 0 || (t_min_ < t && t < t_max_);
-    if (is_inside) settle(block, grouping, group, position, t);
+    const double base = block.held[i].base, slope = block.slope[i];
+    const double t = slope > 0 ? -base / slope : base > 0 ? block.low : block.high;
+    const bool is_inside = slope == 0 || (t_min_ < t && t < t_max_);
+    if (is_inside) settle(block, grouping, group, t);
     return is_inside;
   }
 
   double clip(double t) const { return std::min(std::max(t, t_min_), t_max_); }
-  std::unique_ptr<Block> extract(const Block& block, const Grouping& parts, Part part, std::int64_t position) const;
+  std::unique_ptr<Block> extract(const Block& block, const Grouping& grouping, std::size_t group) const;
   bool nudge(Block& block, Part part) const;
 
   const int t_unit_;
   const double t_min_;
   const double t_max_;
-  // A group of nodes that join together is named by its first place in the order of joining.
+  // A group of nodes that join together is named by its place, which is before those of later groups it has arcs to.
   std::vector<std::int32_t> group_of_;  // by node
-  std::vector<double> join_at_;         // by group
+  std::vector<double> join_at_;         // by group; of no place where none begins
   std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> waiting_;  // a heap, largest first
   std::atomic<int> n_open_{0};                   // blocks waiting or being split
@@ -169,7 +188,7 @@ class Solver {
 // Gives a child of a careful block a start of its own: it is charged for the arcs to the rest of its parent (an arc to a
 // later node is paid, one from an earlier node is spared). Slower than to go on from the parent's flow, but a node that a
 // large flow has crossed keeps its small numbers.
-void start_anew(const Block& block, const Grouping& parts, Part part, Block& child) {
+void start_anew(const Block& block, const Grouping& parts, std::size_t part, Block& child) {
   for (Index k = parts.start[part]; k < parts.start[part + 1]; ++k) {
     const Index i = parts.node_at[k];
     Sum base;
@@ -182,7 +201,7 @@ void start_anew(const Block& block, const Grouping& parts, Part part, Block& chi
         continue;
       }
       const bool is_earlier = parts.place[j] < parts.start[part];
-      const double charge = is_earlier ? block.capacity[block.first[j] + block.mate[a]] : -block.capacity[a];
+      const double charge = is_earlier ? block.capacity[block.mate_of(a)] : -block.capacity[a];
       base.add(charge);
       scale += std::abs(charge);
     }
@@ -207,15 +226,14 @@ bool Solver::nudge(Block& block, Part part) const {
   return true;
 }
 
-// The block of one part, moved to its own threshold.
-std::unique_ptr<Block> Solver::extract(const Block& block, const Grouping& parts, Part part,
-                                       std::int64_t position) const {
-  auto child = copy_group(block, parts, part);
-  child->low = part == kEarly ? block.low : block.t;
-  child->high = part == kEarly ? block.t : block.high;
-  child->position = position;
+// The block of one group, moved to its own threshold.
+std::unique_ptr<Block> Solver::extract(const Block& block, const Grouping& grouping, std::size_t group) const {
+  auto child = copy_group(block, grouping, group);
+  child->low = block.low;
+  child->high = block.high;
+  child->position = block.position + grouping.start[group];
   child->is_balanced = block.is_balanced;
-  if (block.is_careful()) start_anew(block, parts, part, *child);
+  if (block.is_careful()) start_anew(block, grouping, group, *child);
   move_to_mean(*child);
   return child;
 }
@@ -240,23 +258,30 @@ double quotient(double cost, double slope) {
 
 std::vector<double> Solver::join_at(const Graph& graph, const double* cost, const double* slope) const {
   const auto n = static_cast<std::size_t>(graph.n_nodes);
+  std::vector<double> by_group = join_at_;
+  const auto is_finite = [&](std::int32_t group) { return std::isfinite(by_group[group]); };
   std::vector<Sum> group_cost(n), group_slope(n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int32_t mine = group_of_[i];
-    group_cost[mine].add(cost[i]);
-    group_slope[mine].add(slope[i]);
+    Sum paid;
+    paid.add(cost[i]);
     // An arc into a later group is paid by the earlier one and spared by the later one.
     for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
       const std::int32_t other = group_of_[graph.column[a]];
       if (mine >= other) continue;
-      group_cost[mine].add(graph.capacity[a]);
-      group_cost[other].add(-graph.capacity[a]);
+      paid.add(graph.capacity[a]);
+      if (is_finite(other)) group_cost[other].add(-graph.capacity[a]);
     }
+    group_cost[mine].add(paid);
+    group_slope[mine].add(slope[i]);
   }
-  std::vector<double> by_group = join_at_;
-  double latest = -kInfinity;
+  std::vector<std::int32_t> order;
   for (std::size_t k = 0; k < n; ++k) {
-    if (std::isinf(by_group[k])) continue;
+    if (is_finite(static_cast<std::int32_t>(k))) order.push_back(static_cast<std::int32_t>(k));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return join_at_[a] < join_at_[b]; });
+  double latest = -kInfinity;
+  for (const std::int32_t k : order) {
     const bool has_slope = group_slope[k].value() > 0;
     const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value()) : std::ldexp(by_group[k], t_unit_);
     by_group[k] = std::min(std::max(t, std::ldexp(t_min_, t_unit_)), std::ldexp(t_max_, t_unit_));
@@ -310,7 +335,6 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
       root->scale.push_back(std::abs(held.base));
     }
   }
-  solver.move_to_mean(*root);
   solver.run(std::move(root));
   return solver.join_at(graph, cost, slope);
 }

@@ -19,6 +19,9 @@
 // Early and late are blocks again, smaller and independent. If all is tied the block was one group. With k distinct
 // thresholds this takes at most 2k - 1 flows, on blocks that shrink fast.
 //
+// Sure nodes. A node without slope whose cost outweighs all its arcs joins always or never, whatever the others do, and
+// its neighbours are done with those arcs. Such nodes are settled before any flow. See sure.hpp.
+//
 // Balance. Halving a block by one flow after another looks at nearly every arc once per level. Where all nodes have slope,
 // a cheaper way comes first: let flow run between neighbours until they would join at about the same t, sort the nodes by
 // their own thresholds, and cut wherever no arc with room leads to a later node. That is often thousands of cuts at once,

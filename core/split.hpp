@@ -13,7 +13,7 @@
 namespace labelcut {
 
 // Groups of a split block, in the order of joining.
-enum Part : std::size_t { kEarly, kTied, kLate, kNumberOfParts };
+enum Part : std::uint8_t { kEarly, kTied, kLate, kNumberOfParts };
 
 // The sums that make the threshold of a part.
 struct PartSums {
@@ -71,7 +71,7 @@ inline Grouping split(const Block& block, Marks marks, Crew& crew, Pace& pace) {
   }
   mark_reachable(block, std::move(start), Marks::kTied, marks, crew, pace);
 
-  std::vector<Index> part(block.size());
+  std::vector<Part> part(block.size());
   for (Index i = 0; i < block.size(); ++i) {
     part[i] = is_early(i) ? kEarly : marks[i] == Marks::kTied ? kTied : kLate;
   }
