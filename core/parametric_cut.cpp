@@ -10,6 +10,7 @@
 
 #include "balance.hpp"
 #include "block.hpp"
+#include "components.hpp"
 #include "crew.hpp"
 #include "flow.hpp"
 #include "split.hpp"
@@ -98,6 +99,7 @@ class Solver {
 
   // Settles what it can and returns the parts that are blocks again.
   std::vector<std::unique_ptr<Block>> divide(std::unique_ptr<Block> block, Crew& crew) {
+    if (const auto components = find_components(*block)) return take_apart(*block, *components);
     if (Balance::is_worthwhile(*block)) return cut_along_gaps(*block);
     return cut_at_threshold(std::move(block), crew);
   }

@@ -22,6 +22,9 @@
 // Sure nodes. A node without slope whose cost outweighs all its arcs joins always or never, whatever the others do, and
 // its neighbours are done with those arcs. Such nodes are settled before any flow. See sure.hpp.
 //
+// Components. The cuts take arcs away, until blocks fall apart. Components have no bearing on each other and go on as
+// blocks of their own. See components.hpp.
+//
 // Balance. Halving a block by one flow after another looks at nearly every arc once per level. Where all nodes have slope,
 // a cheaper way comes first: let flow run between neighbours until they would join at about the same t, sort the nodes by
 // their own thresholds, and cut wherever no arc with room leads to a later node. That is often thousands of cuts at once,

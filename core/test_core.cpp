@@ -91,14 +91,17 @@ void no_subset_is_cheaper() {
   }
 }
 
-// Enough nodes with slope for the core to balance them; every copy must be cut as if it were alone.
+// Enough nodes for the core to balance them, where all have slope, and to take them apart; every copy must be cut as if it
+// were alone.
 void no_subset_is_cheaper_among_many_copies() {
   constexpr int kCopies = 20;
   std::mt19937 random(8);
   for (int trial = 0; trial < 300; ++trial) {
     const int n = 4 + trial % 5;
     Problem one = random_problem(random, n, 1 + trial % 5);
-    for (double& m : one.slope) m += m == 0;
+    if (trial % 2 == 0) {
+      for (double& m : one.slope) m += m == 0;
+    }
     Problem crowd;
     for (int copy = 0; copy < kCopies; ++copy) {
       for (int i = 0; i < n; ++i) {
