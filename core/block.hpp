@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 #include "parametric_cut.hpp"
@@ -64,6 +62,8 @@ struct Block {
   double terms(Index i) const { return std::abs(t * slope[i]) + std::abs(held[i].base); }
   bool is_careful() const { return !first_base.empty(); }
   void move_to(double new_t, bool is_mean);
+  void rescale(double cost_factor, double slope_factor);
+  void remember_start();
   void undo_flow();
   void resize_arcs(std::size_t n_arcs) {
     head.resize(n_arcs);
@@ -111,6 +111,22 @@ inline void Block::move_to(double new_t, bool is_mean) {
   Sum others;
   for (Index i = 0; i < size(); ++i) others.add(i == heaviest ? 0.0 : held[i].excess);
   held[heaviest].excess = -others.value();
+}
+
+// Before any flow: counts costs and slopes in other units.
+inline void Block::rescale(double cost_factor, double slope_factor) {
+  for (double& r : room) r *= cost_factor;
+  for (Holding& h : held) h.base *= cost_factor;
+  for (double& m : slope) m *= slope_factor;
+}
+
+// Makes a block without flow careful.
+inline void Block::remember_start() {
+  capacity = room;
+  for (const Holding& h : held) {
+    first_base.push_back(h.base);
+    scale.push_back(std::abs(h.base));
+  }
 }
 
 // Gives a careful block its first numbers back.
@@ -179,90 +195,6 @@ inline std::unique_ptr<Block> copy_group(const Block& block, const Grouping& gro
   child->first.push_back(n_arcs);
   child->resize_arcs(n_arcs);
   return child;
-}
-
-// The given graph with every arc's opposite present (capacity 0 if need be) and no arcs from a node to itself.
-struct PairedArcs {
-  std::vector<std::int64_t> row_start;
-  std::vector<std::int32_t> column;
-  std::vector<double> capacity;
-};
-
-// The mate of every arc; nothing if one is missing, or if a node has an arc to itself. Rows are visited in order and lists
-// are sorted, so each node's arcs to lower nodes are met from the other side in their own order.
-inline std::vector<Index> find_mates(const Graph& graph) {
-  std::vector<Index> mate(static_cast<std::size_t>(graph.row_start[graph.n_nodes]));
-  std::vector<std::int64_t> next(graph.row_start, graph.row_start + graph.n_nodes);
-  for (std::int64_t i = 0; i < graph.n_nodes; ++i) {
-    for (std::int64_t a = next[i]; a < graph.row_start[i + 1]; ++a) {
-      const std::int32_t j = graph.column[a];
-      if (j <= i || next[j] == graph.row_start[j + 1] || graph.column[next[j]] != i) return {};
-      mate[a] = static_cast<Index>(next[j] - graph.row_start[j]);
-      mate[next[j]++] = static_cast<Index>(a - graph.row_start[i]);
-    }
-  }
-  return mate;
-}
-
-inline PairedArcs pair_arcs(const Graph& graph) {
-  const std::int64_t n = graph.n_nodes;
-  // Columns of each node's incoming arcs, ascending because rows are visited in order.
-  std::vector<std::int64_t> in_start(n + 1, 0);
-  for (std::int64_t a = 0; a < graph.row_start[n]; ++a) ++in_start[graph.column[a] + 1];
-  for (std::int64_t i = 0; i < n; ++i) in_start[i + 1] += in_start[i];
-  std::vector<std::int32_t> from(graph.row_start[n]);
-  std::vector<std::int64_t> next(in_start.begin(), in_start.end() - 1);
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
-      from[next[graph.column[a]]++] = static_cast<std::int32_t>(i);
-    }
-  }
-  PairedArcs paired;
-  paired.row_start.reserve(n + 1);
-  paired.row_start.push_back(0);
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::int64_t out = graph.row_start[i], in = in_start[i];
-    while (out < graph.row_start[i + 1] || in < in_start[i + 1]) {
-      const bool take_out = out < graph.row_start[i + 1] && (in == in_start[i + 1] || graph.column[out] <= from[in]);
-      const bool take_in = in < in_start[i + 1] && (!take_out || from[in] == graph.column[out]);
-      const std::int32_t j = take_out ? graph.column[out] : from[in];
-      if (j != i) {
-        paired.column.push_back(j);
-        paired.capacity.push_back(take_out ? graph.capacity[out] : 0.0);
-      }
-      out += take_out;
-      in += take_in;
-    }
-    paired.row_start.push_back(static_cast<std::int64_t>(paired.column.size()));
-  }
-  return paired;
-}
-
-// All nodes as one block before any flow; what they hold is left to the caller.
-inline std::unique_ptr<Block> whole_graph(const Graph& graph) {
-  PairedArcs paired;
-  Graph arcs = graph;
-  std::vector<Index> mate = find_mates(graph);
-  if (mate.empty()) {
-    paired = pair_arcs(graph);
-    arcs = {graph.n_nodes, paired.row_start.data(), paired.column.data(), paired.capacity.data()};
-    mate = find_mates(arcs);
-  }
-  auto block = std::make_unique<Block>();
-  block->first.assign(arcs.row_start, arcs.row_start + arcs.n_nodes + 1);
-  block->mate = std::move(mate);
-  block->room.assign(arcs.capacity, arcs.capacity + arcs.row_start[arcs.n_nodes]);
-  block->head.reserve(block->room.size());
-  for (std::size_t a = 0; a < block->room.size(); ++a) {
-    const auto to = static_cast<Index>(arcs.column[a]);
-    block->head.push_back(to | head::kMateHasRoom | (arcs.capacity[a] > 0 ? head::kHasRoom : 0));
-  }
-  for (std::size_t a = 0; a < block->room.size(); ++a) {
-    if (block->room[a] == 0) block->head[block->mate_of(a)] &= ~head::kMateHasRoom;
-  }
-  block->id.resize(static_cast<std::size_t>(arcs.n_nodes));
-  std::iota(block->id.begin(), block->id.end(), 0);
-  return block;
 }
 
 }  // namespace labelcut

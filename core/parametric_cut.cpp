@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "balance.hpp"
@@ -13,6 +15,7 @@
 #include "components.hpp"
 #include "crew.hpp"
 #include "flow.hpp"
+#include "pairs.hpp"
 #include "split.hpp"
 #include "sure.hpp"
 
@@ -34,8 +37,18 @@ class Solver {
 
   void move_to_mean(Block& block) const;
 
+  // All nodes of a group join at t.
+  void settle(const Block& block, const Grouping& grouping, std::size_t group, double t) {
+    const std::int64_t position = block.position + grouping.start[group];
+    for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
+      group_of_[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
+    }
+    const bool is_ever = std::isfinite(t);
+    if (grouping.size(group) > 0) join_at_[position] = is_ever ? std::min(std::max(t, block.low), block.high) : t;
+    pace_.settled(grouping.size(group));
+  }
+
   void run(std::unique_ptr<Block> root) {
-    if (!root->is_careful()) root = settle_sure(std::move(root));
     if (root->size() > 0) {
       move_to_mean(*root);
       add(std::move(root));
@@ -51,18 +64,6 @@ class Solver {
   static constexpr Index kSmallBlock = 10000;
 
   static bool is_smaller(const std::unique_ptr<Block>& a, const std::unique_ptr<Block>& b) { return a->size() < b->size(); }
-
-  // Returned is the block of the nodes that need a flow.
-  std::unique_ptr<Block> settle_sure(std::unique_ptr<Block> block) {
-    if (std::all_of(block->slope.begin(), block->slope.end(), [](double m) { return m > 0; })) return block;
-    const Grouping parts = Sure(*block).run();
-    if (parts.size(kTied) == block->size()) return block;
-    settle(*block, parts, kEarly, -kInfinity);
-    settle(*block, parts, kLate, kInfinity);
-    auto rest = copy_group(*block, parts, kTied);
-    rest->position = parts.start[kTied];
-    return rest;
-  }
 
   void add(std::unique_ptr<Block> block) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -147,16 +148,6 @@ class Solver {
     });
     children.erase(std::remove(children.begin(), children.end(), nullptr), children.end());
     return children;
-  }
-
-  void settle(const Block& block, const Grouping& grouping, std::size_t group, double t) {
-    const std::int64_t position = block.position + grouping.start[group];
-    for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
-      group_of_[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
-    }
-    const bool is_ever = std::isfinite(t);
-    if (grouping.size(group) > 0) join_at_[position] = is_ever ? std::min(std::max(t, block.low), block.high) : t;
-    pace_.settled(grouping.size(group));
   }
 
   // Settles a single node, unless its threshold is outside the wanted range. A node that makes no difference is last.
@@ -307,6 +298,27 @@ struct Range {
   int exponent() const { return high > 0 ? std::clamp(std::ilogb(high), -1000, 1000) : 0; }
 };
 
+// Settles the nodes that need no flow. Returned are the others before any flow.
+std::unique_ptr<Block> settle_sure(const Graph& graph, const double* cost, const double* slope, bool is_wide,
+                                   Solver& solver) {
+  Block all;
+  all.id.resize(graph.n_nodes);
+  std::iota(all.id.begin(), all.id.end(), 0);
+  std::vector<double> base(graph.n_nodes);
+  std::transform(cost, cost + graph.n_nodes, base.begin(), std::negate<double>());
+  const Pairs pairs(graph);
+  const Grouping parts = is_wide ? Grouping(std::vector<Part>(graph.n_nodes, kTied), kNumberOfParts)
+                                 : Sure(pairs, slope, base).run();
+  solver.settle(all, parts, kEarly, -kInfinity);
+  solver.settle(all, parts, kLate, kInfinity);
+  auto others = first_block(pairs, parts, kTied);
+  for (const std::int32_t i : others->id) {
+    others->held.push_back({0.0, base[i]});
+    others->slope.push_back(slope[i]);
+  }
+  return others;
+}
+
 }  // namespace
 
 std::vector<double> solve_path(const Graph& graph, const double* cost, const double* slope, double t_min, double t_max,
@@ -323,20 +335,9 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
   // In units near the largest numbers no threshold is too large or too small for a double.
   const int cost_unit = is_wide ? 0 : costs.exponent(), slope_unit = is_wide ? 0 : slopes.exponent();
   Solver solver(n, t_min, t_max, cost_unit - slope_unit, n_threads, poll);
-  auto root = whole_graph(graph);
-  const double cost_factor = std::ldexp(1.0, -cost_unit), slope_factor = std::ldexp(1.0, -slope_unit);
-  for (double& room : root->room) room *= cost_factor;
-  for (std::int64_t i = 0; i < n; ++i) {
-    root->held.push_back({0.0, -cost[i] * cost_factor});
-    root->slope.push_back(slope[i] * slope_factor);
-  }
-  if (is_wide) {
-    root->capacity = root->room;
-    for (const Holding& held : root->held) {
-      root->first_base.push_back(held.base);
-      root->scale.push_back(std::abs(held.base));
-    }
-  }
+  auto root = settle_sure(graph, cost, slope, is_wide, solver);
+  root->rescale(std::ldexp(1.0, -cost_unit), std::ldexp(1.0, -slope_unit));
+  if (is_wide) root->remember_start();
   solver.run(std::move(root));
   return solver.join_at(graph, cost, slope);
 }
@@ -344,7 +345,8 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
 std::vector<double> route(const Graph& graph, const double* excess, const Poll& poll) {
   Pace pace(poll);
   Crew crew(1, pace, [] { return false; });
-  const std::unique_ptr<Block> block = whole_graph(graph);
+  const Grouping all(std::vector<Part>(graph.n_nodes, kTied), kNumberOfParts);
+  const std::unique_ptr<Block> block = first_block(Pairs(graph), all, kTied);
   block->slope.assign(graph.n_nodes, 0.0);
   for (std::int64_t i = 0; i < graph.n_nodes; ++i) block->held.push_back({excess[i], excess[i]});
   std::vector<double> net_flow(block->head.size(), 0.0);

@@ -1,0 +1,123 @@
+// The given graph with every arc's opposite, and the first block made from it.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "block.hpp"
+
+namespace labelcut {
+
+// Arcs by row, every one with its mate (of capacity 0 if need be), none from a node to itself.
+class Pairs {
+ public:
+  explicit Pairs(const Graph& given) : row_start(given.row_start), column(given.column), capacity(given.capacity) {
+    if (find_mates(given.n_nodes)) return;
+    add_opposites(given);
+    row_start = own_row_start_.data();
+    column = own_column_.data();
+    capacity = own_capacity_.data();
+    find_mates(given.n_nodes);
+  }
+  Pairs(const Pairs&) = delete;
+  Pairs& operator=(const Pairs&) = delete;
+
+  std::int64_t mate_of(std::int64_t arc) const { return row_start[column[arc]] + mate[arc]; }
+
+  const std::int64_t* row_start;
+  const std::int32_t* column;
+  const double* capacity;
+  std::vector<Index> mate;  // the opposite arc's place in its row
+
+ private:
+  // False if one is missing, or if a node has an arc to itself. Rows are visited in order and lists are sorted, so each
+  // node's arcs to lower nodes are met from the other side in their own order.
+  bool find_mates(std::int64_t n_nodes) {
+    mate.resize(static_cast<std::size_t>(row_start[n_nodes]));
+    std::vector<std::int64_t> next(row_start, row_start + n_nodes);
+    for (std::int64_t i = 0; i < n_nodes; ++i) {
+      for (std::int64_t a = next[i]; a < row_start[i + 1]; ++a) {
+        const std::int32_t j = column[a];
+        if (j <= i || next[j] == row_start[j + 1] || column[next[j]] != i) return false;
+        mate[a] = static_cast<Index>(next[j] - row_start[j]);
+        mate[next[j]++] = static_cast<Index>(a - row_start[i]);
+      }
+    }
+    return true;
+  }
+
+  void add_opposites(const Graph& graph) {
+    const std::int64_t n = graph.n_nodes;
+    // Columns of each node's incoming arcs, ascending because rows are visited in order.
+    std::vector<std::int64_t> in_start(n + 1, 0);
+    for (std::int64_t a = 0; a < graph.row_start[n]; ++a) ++in_start[graph.column[a] + 1];
+    for (std::int64_t i = 0; i < n; ++i) in_start[i + 1] += in_start[i];
+    std::vector<std::int32_t> from(graph.row_start[n]);
+    std::vector<std::int64_t> next(in_start.begin(), in_start.end() - 1);
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
+        from[next[graph.column[a]]++] = static_cast<std::int32_t>(i);
+      }
+    }
+    own_row_start_.reserve(n + 1);
+    own_row_start_.push_back(0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t out = graph.row_start[i], in = in_start[i];
+      while (out < graph.row_start[i + 1] || in < in_start[i + 1]) {
+        const bool take_out = out < graph.row_start[i + 1] && (in == in_start[i + 1] || graph.column[out] <= from[in]);
+        const bool take_in = in < in_start[i + 1] && (!take_out || from[in] == graph.column[out]);
+        const std::int32_t j = take_out ? graph.column[out] : from[in];
+        if (j != i) {
+          own_column_.push_back(j);
+          own_capacity_.push_back(take_out ? graph.capacity[out] : 0.0);
+        }
+        out += take_out;
+        in += take_in;
+      }
+      own_row_start_.push_back(static_cast<std::int64_t>(own_column_.size()));
+    }
+  }
+
+  std::vector<std::int64_t> own_row_start_;  // empty if the given arcs will do
+  std::vector<std::int32_t> own_column_;
+  std::vector<double> own_capacity_;
+};
+
+// The nodes of one group before any flow; what they hold is left to the caller.
+inline std::unique_ptr<Block> first_block(const Pairs& pairs, const Grouping& grouping, std::size_t group) {
+  const Index start = grouping.start[group], n = grouping.size(group);
+  std::uint64_t n_arcs_at_most = 0;
+  for (Index k = start; k < start + n; ++k) {
+    const Index i = grouping.node_at[k];
+    n_arcs_at_most += static_cast<std::uint64_t>(pairs.row_start[i + 1] - pairs.row_start[i]);
+  }
+  auto block = std::make_unique<Block>();
+  block->reserve(n, n_arcs_at_most);
+  block->resize_arcs(n_arcs_at_most);
+  block->position = start;
+  std::uint64_t n_arcs = 0;
+  std::vector<Index> n_met(n, 0);  // as in copy_group
+  for (Index k = start; k < start + n; ++k) {
+    const Index i = grouping.node_at[k];
+    block->id.push_back(static_cast<std::int32_t>(i));
+    block->first.push_back(n_arcs);
+    for (std::int64_t a = pairs.row_start[i]; a < pairs.row_start[i + 1]; ++a) {
+      const Index j = grouping.place[pairs.column[a]] - start;
+      if (j >= n) continue;
+      block->head[n_arcs] = j | head::kMateHasRoom | (pairs.capacity[a] > 0 ? head::kHasRoom : 0);
+      block->mate[n_arcs] = n_met[j]++;
+      block->room[n_arcs++] = pairs.capacity[a];
+    }
+  }
+  block->first.push_back(n_arcs);
+  block->resize_arcs(n_arcs);
+  for (std::uint64_t a = 0; a < block->room.size(); ++a) {
+    if (block->room[a] == 0) block->head[block->mate_of(a)] &= ~head::kMateHasRoom;
+  }
+  return block;
+}
+
+}  // namespace labelcut
