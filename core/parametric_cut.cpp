@@ -22,14 +22,23 @@
 namespace labelcut {
 namespace {
 
+// The trade-off t in units of 2^unit: away from zero if it is not zero, and never infinite.
+double in_units(double t, int unit) {
+  const double inside = std::ldexp(t, -unit);
+  if (inside == 0 && t != 0) return std::copysign(std::numeric_limits<double>::denorm_min(), t);
+  return std::clamp(inside, -kLargest, kLargest);
+}
+
 // Splits blocks until every node is settled.
 class Solver {
  public:
   // Inside, t is counted in units of 2^t_unit.
   Solver(std::int64_t n_nodes, double t_min, double t_max, int t_unit, int n_threads, const Poll& poll)
       : t_unit_(t_unit),
-        t_min_(std::max(std::ldexp(t_min, -t_unit), -kLargest)),
-        t_max_(std::min(std::ldexp(t_max, -t_unit), kLargest)),
+        t_min_(in_units(t_min, t_unit)),
+        t_max_(in_units(t_max, t_unit)),
+        given_t_min_(t_min),
+        given_t_max_(t_max),
         group_of_(static_cast<std::size_t>(n_nodes)),
         join_at_(static_cast<std::size_t>(n_nodes), kInfinity),
         pace_(poll),
@@ -167,6 +176,8 @@ class Solver {
   const int t_unit_;
   const double t_min_;
   const double t_max_;
+  const double given_t_min_;  // in the caller's units
+  const double given_t_max_;
   // A group of nodes that join together is named by its place, which is before those of later groups it has arcs to.
   std::vector<std::int32_t> group_of_;  // by node
   std::vector<double> join_at_;         // by group; of no place where none begins
@@ -277,7 +288,7 @@ std::vector<double> Solver::join_at(const Graph& graph, const double* cost, cons
   for (const std::int32_t k : order) {
     const bool has_slope = group_slope[k].value() > 0;
     const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value()) : std::ldexp(by_group[k], t_unit_);
-    by_group[k] = std::min(std::max(t, std::ldexp(t_min_, t_unit_)), std::ldexp(t_max_, t_unit_));
+    by_group[k] = std::clamp(t, given_t_min_, given_t_max_);
     by_group[k] = latest = std::max(latest, by_group[k]);
   }
   std::vector<double> by_node(n);

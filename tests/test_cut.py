@@ -216,6 +216,14 @@ def test_a_narrow_range_gives_the_same_sides_inside_it(problem, t_min, width):
     ).all()
 
 
+def test_a_range_far_below_the_unit_of_the_thresholds_still_has_two_ends():
+    capacities = sparse.coo_array(([1e200], ([0], [1])), shape=(3, 3)).tocsr()
+    narrow = parametric_cut(capacities, [0, 0, 0], [0, 0, 1e-150], t_min=0, t_max=1)
+    assert narrow.join_at.tolist() == [np.inf, np.inf, 0.0]
+    above = parametric_cut(capacities, [0, 0, 0], [0, 0, 1e-150], t_min=0.5, t_max=1)
+    assert above.join_at.tolist() == [np.inf, np.inf, -np.inf]
+
+
 @settings(max_examples=60, deadline=None)
 @given(any_problem)
 def test_one_minimum_cut_is_the_cheapest_subset(problem):
