@@ -80,12 +80,13 @@ struct Block {
   }
 };
 
-// Neumaier's compensated sum.
+// A sum that keeps what each addition rounds off (Neumaier), found without a branch (Knuth).
 class Sum {
  public:
   void add(double x) {
     const double next = sum_ + x;
-    lost_ += std::abs(sum_) >= std::abs(x) ? (sum_ - next) + x : (x - next) + sum_;
+    const double added = next - sum_;
+    lost_ += (sum_ - (next - added)) + (x - added);
     sum_ = next;
   }
   void add(const Sum& other) {

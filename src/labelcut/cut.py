@@ -453,17 +453,16 @@ def _check_index_bounds(matrix: Any) -> None:
 
 
 def _check_index_order(matrix: sparse.csr_array[Any, Any]) -> None:
-    step = np.diff(matrix.indices.astype(np.int64))
-    starts_row = np.zeros(max(matrix.indices.size - 1, 0), dtype=bool)
-    inner = matrix.indptr[1:-1]
-    inner = inner[(inner > 0) & (inner < matrix.indices.size)]
-    starts_row[inner - 1] = True
-    if (step[~starts_row] == 0).any():
+    columns, inner = matrix.indices, matrix.indptr[1:-1]
+    falls = columns[1:] <= columns[:-1]
+    falls[inner[(inner > 0) & (inner < columns.size)] - 1] = False  # a new row begins there
+    if not falls.any():
+        return
+    if (columns[1:][falls] == columns[:-1][falls]).any():
         raise ValueError(
             "capacities lists an arc twice in a row; if they should add up, call capacities.sum_duplicates()."
         )
-    if (step[~starts_row] < 0).any():
-        raise ValueError("capacities has unsorted column indices; call capacities.sort_indices() first.")
+    raise ValueError("capacities has unsorted column indices; call capacities.sort_indices() first.")
 
 
 def _check_real(name: str, dtype: np.dtype[Any]) -> None:
