@@ -114,12 +114,12 @@ class Solver {
     return cut_at_threshold(std::move(block), crew);
   }
 
-  // No arcs lead from one component to another, so each has thresholds of its own.
-  std::vector<std::unique_ptr<Block>> take_apart(const Block& block, const Grouping& components) {
+  // Each group goes on by itself: no arc with room leads from it to a later one.
+  std::vector<std::unique_ptr<Block>> take_apart(const Block& block, const Grouping& groups) {
     std::vector<std::unique_ptr<Block>> children;
-    for (std::size_t k = 0; k < components.n_groups(); ++k) {
-      if (components.size(k) == 1 && settle_alone(block, components, k)) continue;
-      children.push_back(extract(block, components, k));
+    for (std::size_t k = 0; k < groups.n_groups(); ++k) {
+      if (groups.size(k) == 1 && settle_alone(block, groups, k)) continue;
+      children.push_back(extract(block, groups, k));
     }
     return children;
   }
@@ -159,14 +159,15 @@ class Solver {
     return children;
   }
 
-  // Settles a single node, unless its threshold is outside the wanted range. A node that makes no difference is last.
+  // Settles a single node, unless its threshold is outside the wanted range or takes care. A node that makes no difference
+  // is last.
   bool settle_alone(const Block& block, const Grouping& grouping, std::size_t group) {
     const Index i = grouping.node_at[grouping.start[group]];
     const double base = block.held[i].base, slope = block.slope[i];
     const double t = slope > 0 ? -base / slope : base > 0 ? block.low : block.high;
-    const bool is_inside = slope == 0 || (t_min_ < t && t < t_max_);
-    if (is_inside) settle(block, grouping, group, t);
-    return is_inside;
+    const bool is_clear = slope > 0 ? t_min_ < t && t < t_max_ : !block.is_careful();
+    if (is_clear) settle(block, grouping, group, t);
+    return is_clear;
   }
 
   double clip(double t) const { return std::min(std::max(t, t_min_), t_max_); }
@@ -180,7 +181,7 @@ class Solver {
   const double given_t_max_;
   // A group of nodes that join together is named by its place, which is before those of later groups it has arcs to.
   std::vector<std::int32_t> group_of_;  // by node
-  std::vector<double> join_at_;         // by group; of no place where none begins
+  std::vector<double> join_at_;         // by group; +inf at places where no group begins
   std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> waiting_;  // a heap, largest first
   std::atomic<int> n_open_{0};                   // blocks waiting or being split
