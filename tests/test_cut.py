@@ -256,6 +256,13 @@ def test_without_any_slope_nodes_join_always_or_never():
     assert solve(problem).join_at.tolist() == [-np.inf, np.inf, np.inf, np.inf]
 
 
+def test_a_node_that_outweighs_its_arcs_decides_its_neighbors_in_turn():
+    domino = chain([1.0] * 5, [-3, -0.5, -0.5, -0.5, -0.5, 4], [0, 0, 0, 0, 0, 1])
+    assert solve(domino).join_at.tolist() == [-np.inf] * 5 + [3.0]
+    mirrored = CutProblem(domino.capacities, -domino.cost, domino.slope)
+    assert solve(mirrored).join_at.tolist() == [np.inf] * 5 + [-3.0]
+
+
 def test_equal_nodes_join_together():
     capacities = np.ones((6, 6)) - np.eye(6)
     assert parametric_cut(capacities, np.full(6, 0.5), np.ones(6)).join_at.tolist() == [0.5] * 6
