@@ -225,7 +225,7 @@ def test_the_page_has_every_part_and_says_what_is_open(some_results, tmp_path):
         assert f"## {part}" in page
     assert "| DivideMix | Vote | 20 | 0 | ValueError in x.py:1: no way way" in page
     assert "way way [...] |" in page
-    for name in ("confidence-vote", "improvement-cl-20", "ranks-accuracy", "reliability", "noise"):
+    for name in ("confidence-vote", "improvement-paper-cl-20", "ranks-accuracy", "reliability", "noise"):
         assert f"figures/{name}.svg" in page
         assert (tmp_path / "docs" / "figures" / f"{name}.svg").stat().st_size > 1000
 

@@ -17,7 +17,7 @@ from labelcut.experiments.tables import Lines, complete_cells, paired
 Values = npt.NDArray[np.float64]
 
 RIVALS = ("dividemix", "cl", "coteaching")
-"""The paper's rivals, in its order; each has a histogram per noise level."""
+"""The paper's rivals, in its order; each has a histogram per noise level and preset."""
 CONFIDENCE_SETS = ("vote", "obesity", "phishing")
 CLEAN, WRONG, MEAN = "#4477aa", "#ee99aa", "#cc3311"
 SIGNIFICANCE = 0.05
@@ -46,9 +46,7 @@ def save(figure: Any, folder: Path, name: str, formats: Sequence[str] = ("svg", 
     return paths
 
 
-def improvement_histogram(
-    records: Sequence[Record], noise: str, rival: str, ours: str = "paper"
-) -> Any | None:
+def improvement_histogram(records: Sequence[Record], noise: str, rival: str, ours: str) -> Any | None:
     """Histogram of the accuracy improvement over one rival on the synthetic sets, or None without any.
 
     The dashed line is zero, the red one the mean.
@@ -230,9 +228,10 @@ def all_figures(by_study: dict[str, list[Record]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for noise in noises:
         for rival in RIVALS:
-            found[f"improvement-{rival}-{noise}"] = improvement_histogram(
-                by_study.get("synthetic", []), noise, rival
-            )
+            for ours in ("paper", "default"):
+                found[f"improvement-{ours}-{rival}-{noise}"] = improvement_histogram(
+                    by_study.get("synthetic", []), noise, rival, ours
+                )
     for data in CONFIDENCE_SETS:
         found[f"confidence-{data}"] = confidence_histograms(Lines(by_study.get("confidence", [])), data)
     for score in ("accuracy", "noise_f1"):

@@ -16,7 +16,7 @@ SCORES = ("accuracy", "balanced_accuracy", "noise_f1")
 NOISES = ("20", "30")
 
 CAPTIONS = {
-    "improvement": "Accuracy improvement of CHNC (paper) on the synthetic sets; dashed: zero, red: the mean.",
+    "improvement": "Accuracy improvement on the synthetic sets; dashed: zero, red: the mean.",
     "confidence": "Confidences of clean and of wrong labels.",
     "ranks": "Mean ranks; methods under a common bar are not told apart by Nemenyi's test at 5 %.",
     "reliability": "How often a row is positive against its stated probability.",
