@@ -64,7 +64,8 @@ def improvement_histogram(records: Sequence[Record], noise: str, rival: str, our
     plot.axvline(better.mean(), color=MEAN, linewidth=1.5)
     plot.set_xlabel(f"accuracy improvement over {METHODS[rival].title}, %")
     plot.set_ylabel("synthetic sets")
-    plot.set_title(f"{METHODS[ours].title}, {noise} % noise: mean {better.mean():+.1f} %, {len(better)} sets")
+    title = f"{METHODS[ours].title}, {noise} % noise: mean {better.mean():+.1f} %, {len(better)} sets"
+    plot.set_title(title, fontsize=9)
     return figure
 
 
