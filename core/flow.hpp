@@ -28,6 +28,7 @@ inline void prefetch(const void* address) {
 class Marks {
  public:
   static constexpr Label kUnreachable = std::numeric_limits<Label>::max();
+  static constexpr Label kFarthest = kUnreachable - 1;
   static constexpr Label kEarly = -1;
   static constexpr Label kTied = -2;
 
@@ -130,7 +131,7 @@ class Flow {
         look_at_far_again();
       }
     }
-    if (drop_rounding() || work_ > 0 || !is_complete_) measure_distances(Marks::kUnreachable - 1);
+    if (drop_rounding() || work_ > 0 || !is_complete_) measure_distances(Marks::kFarthest);
     return std::move(label_);
   }
 

@@ -52,8 +52,9 @@ class Solver {
     for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
       group_of_[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
     }
-    const bool is_ever = std::isfinite(t);
-    if (grouping.size(group) > 0) join_at_[position] = is_ever ? std::min(std::max(t, block.low), block.high) : t;
+    // By rounding, low may be above high.
+    const double inside = std::min(std::max(t, block.low), block.high);
+    if (grouping.size(group) > 0) join_at_[position] = std::isfinite(t) ? inside : t;
     pace_.settled(grouping.size(group));
   }
 

@@ -43,7 +43,7 @@ inline void mark_reachable(const Block& block, std::vector<Index> start, Label m
       if (is_new && marks.claim(j, mark, is_alone)) found.push_back(j);
     }
   };
-  breadth_first(block, marks, std::move(start), Marks::kUnreachable, crew, pace, spread);
+  breadth_first(block, marks, std::move(start), Marks::kFarthest, crew, pace, spread);
 }
 
 // Turns the distances that a flow returned into parts: what joins before, at and after the block's t.

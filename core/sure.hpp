@@ -15,7 +15,7 @@ namespace labelcut {
 
 // A node without slope that holds more than all its arcs could carry away joins always; one that lacks more than they could
 // bring never does. Either way its neighbours are done with those arcs, which may make them sure in turn. Where labels
-// weigh about as much as arcs, that is a third of all nodes, for a tenth of the price of a flow.
+// weigh about as much as arcs, that is up to a third of all nodes, for less than half the price of the first flow.
 class Sure {
  public:
   // `base` is what each node holds before any flow.
