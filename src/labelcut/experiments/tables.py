@@ -568,11 +568,12 @@ def losses(lines: Lines, score: str, ours: str = "default", noises: Sequence[str
                     )
                 )
     return Table(
-        f"{SCORE_TITLES[score]}: cells in which {METHODS[ours].title} is not the best",
+        f"{SCORE_TITLES[score]}: cells in which {METHODS[ours].title} is not the best, "
+        f"{lines.test_share:.0%} test rows",
         ("Data", "Noise %", METHODS[ours].title, "Best", "Its mean", "Behind by", "Methods ahead"),
         tuple(rows),
         (f"{len(rows)} of {total} cells; in the others it is the best to one digit.",),
-        f"losses-{score}-{ours}",
+        f"losses-{score}-{ours}-{round(100 * lines.test_share)}",
     )
 
 
