@@ -22,10 +22,11 @@ class Balance {
  public:
   Balance(Block& block, Pace& pace) : block_(block), pace_(pace), nodes_(block.size()), piece_of_(block.size()) {}
 
-  // Whether sweeps may pay: all fits into the cache, and every node has a threshold of its own or makes no difference.
+  // Whether sweeps may pay: every node has a threshold of its own or makes no difference, and the block is not so large
+  // that other threads would wait for them.
   static bool is_worthwhile(const Block& block) {
-    constexpr Index kFewNodes = 64, kManyNodes = 1 << 15;
-    constexpr std::size_t kManyArcs = 1 << 20;
+    constexpr Index kFewNodes = 64, kManyNodes = 1 << 17;
+    constexpr std::size_t kManyArcs = 1 << 21;
     if (block.size() < kFewNodes || block.size() > kManyNodes || block.head.size() > kManyArcs) return false;
     if (block.is_careful() || block.is_balanced) return false;
     for (Index i = 0; i < block.size(); ++i) {
