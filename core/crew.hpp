@@ -85,6 +85,16 @@ class Crew {
     }
   }
 
+  // Does one thing on this thread, during which the others may help.
+  void lead(const std::function<void()>& thing) {
+    try {
+      thing();
+    } catch (...) {
+      fail();
+    }
+    rethrow_failure();
+  }
+
   // Calls job(chunk) for every chunk below n_chunks, and returns when all are done.
   void run(std::size_t n_chunks, const std::function<void(std::size_t)>& job) {
     Loop loop{job, n_chunks};
@@ -105,7 +115,7 @@ class Crew {
       const std::lock_guard<std::mutex> lock(mutex_);
       loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
     }
-    while (loop.n_helping > 0) std::this_thread::yield();
+    while (loop.n_helping > 0) wait_a_moment();
     if (has_failed_) throw Stopped();
   }
 
@@ -124,6 +134,16 @@ class Crew {
       for (std::size_t chunk = next++; chunk < n_chunks; chunk = next++) job(chunk);
     }
   };
+
+  // A chunk may take long, and the caller's poll must not wait for it.
+  void wait_a_moment() {
+    try {
+      if (!has_failed_) pace_.tick();
+    } catch (...) {
+      fail();
+    }
+    std::this_thread::yield();
+  }
 
   bool help() {
     Loop* loop = nullptr;

@@ -65,7 +65,7 @@ bool breadth_first(const Block& block, const Marks& marks, std::vector<Index> fr
   const auto visit_range = [&](std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
     for (std::size_t k = begin; k < end; ++k) {
       // Memory answers late: ask for the arcs of a node eight visits ahead, for the marks at their ends three ahead.
-      if (k + 8 < end) prefetch(&block.head[block.first[frontier[k + 8]]]);
+      if (k + 8 < end) prefetch(block.head.data() + block.first[frontier[k + 8]]);
       if (k + 3 < end) marks.prefetch_ends(block, frontier[k + 3]);
       visit(frontier[k], steps, found);
     }

@@ -11,39 +11,47 @@
 
 namespace labelcut {
 
-// Arcs by row, every one with its mate (of capacity 0 if need be), none from a node to itself.
+// Arcs by row, every one with its opposite (of capacity 0 if need be), none from a node to itself.
 class Pairs {
  public:
-  explicit Pairs(const Graph& given) : row_start(given.row_start), column(given.column), capacity(given.capacity) {
-    if (find_mates(given.n_nodes)) return;
-    add_opposites(given);
-    row_start = own_row_start_.data();
-    column = own_column_.data();
-    capacity = own_capacity_.data();
-    find_mates(given.n_nodes);
+  explicit Pairs(const Graph& given)
+      : row_start(given.row_start), column(given.column), capacity(given.capacity), back(given.capacity) {
+    bool is_symmetric = true;
+    const auto compare = [&](std::int64_t one, std::int64_t other) { is_symmetric &= capacity[one] == capacity[other]; };
+    if (!for_each_pair(given.n_nodes, compare)) {
+      add_opposites(given);
+      row_start = own_row_start_.data();
+      column = own_column_.data();
+      capacity = own_capacity_.data();
+      is_symmetric = false;
+    }
+    if (is_symmetric) return;
+    own_back_.resize(row_start[given.n_nodes]);
+    for_each_pair(given.n_nodes, [this](std::int64_t one, std::int64_t other) {
+      own_back_[one] = capacity[other];
+      own_back_[other] = capacity[one];
+    });
+    back = own_back_.data();
   }
   Pairs(const Pairs&) = delete;
   Pairs& operator=(const Pairs&) = delete;
 
-  std::int64_t mate_of(std::int64_t arc) const { return row_start[column[arc]] + mate[arc]; }
-
   const std::int64_t* row_start;
   const std::int32_t* column;
   const double* capacity;
-  std::vector<Index> mate;  // the opposite arc's place in its row
+  const double* back;  // the opposite arc's capacity
 
  private:
-  // False if one is missing, or if a node has an arc to itself. Rows are visited in order and lists are sorted, so each
-  // node's arcs to lower nodes are met from the other side in their own order.
-  bool find_mates(std::int64_t n_nodes) {
-    mate.resize(static_cast<std::size_t>(row_start[n_nodes]));
+  // Calls visit(arc, its opposite). False, half-way, if one has none or is from a node to itself. Rows are visited in order
+  // and lists are sorted, so each node's arcs to lower nodes are met from the other side in their own order.
+  template <typename Visit>
+  bool for_each_pair(std::int64_t n_nodes, const Visit& visit) const {
     std::vector<std::int64_t> next(row_start, row_start + n_nodes);
     for (std::int64_t i = 0; i < n_nodes; ++i) {
       for (std::int64_t a = next[i]; a < row_start[i + 1]; ++a) {
         const std::int32_t j = column[a];
         if (j <= i || next[j] == row_start[j + 1] || column[next[j]] != i) return false;
-        mate[a] = static_cast<Index>(next[j] - row_start[j]);
-        mate[next[j]++] = static_cast<Index>(a - row_start[i]);
+        visit(a, next[j]++);
       }
     }
     return true;
@@ -81,13 +89,16 @@ class Pairs {
     }
   }
 
-  std::vector<std::int64_t> own_row_start_;  // empty if the given arcs will do
+  // Empty where the given ones will do.
+  std::vector<std::int64_t> own_row_start_;
   std::vector<std::int32_t> own_column_;
-  std::vector<double> own_capacity_;
+  std::vector<double> own_capacity_, own_back_;
 };
 
-// The nodes of one group before any flow; what they hold is left to the caller.
-inline std::unique_ptr<Block> first_block(const Pairs& pairs, const Grouping& grouping, std::size_t group) {
+// The nodes of one group before any flow, given that earlier groups have joined and later ones have not: an arc to a later
+// node is paid, one from an earlier node is spared. Slopes are left to the caller.
+inline std::unique_ptr<Block> first_block(const Pairs& pairs, const double* cost, const Grouping& grouping,
+                                          std::size_t group) {
   const Index start = grouping.start[group], n = grouping.size(group);
   std::uint64_t n_arcs_at_most = 0;
   for (Index k = start; k < start + n; ++k) {
@@ -102,15 +113,20 @@ inline std::unique_ptr<Block> first_block(const Pairs& pairs, const Grouping& gr
   std::vector<Index> n_met(n, 0);  // as in copy_group
   for (Index k = start; k < start + n; ++k) {
     const Index i = grouping.node_at[k];
-    block->id.push_back(static_cast<std::int32_t>(i));
+    double base = -cost[i];
     block->first.push_back(n_arcs);
     for (std::int64_t a = pairs.row_start[i]; a < pairs.row_start[i + 1]; ++a) {
-      const Index j = grouping.place[pairs.column[a]] - start;
-      if (j >= n) continue;
-      block->head[n_arcs] = j | head::kMateHasRoom | (pairs.capacity[a] > 0 ? head::kHasRoom : 0);
-      block->mate[n_arcs] = n_met[j]++;
-      block->room[n_arcs++] = pairs.capacity[a];
+      const Index place = grouping.place[pairs.column[a]], j = place - start;
+      if (j < n) {
+        block->head[n_arcs] = j | head::kMateHasRoom | (pairs.capacity[a] > 0 ? head::kHasRoom : 0);
+        block->mate[n_arcs] = n_met[j]++;
+        block->room[n_arcs++] = pairs.capacity[a];
+      } else {
+        base += place < start ? pairs.back[a] : -pairs.capacity[a];
+      }
     }
+    block->id.push_back(static_cast<std::int32_t>(i));
+    block->held.push_back({base, base});
   }
   block->first.push_back(n_arcs);
   block->resize_arcs(n_arcs);

@@ -44,19 +44,8 @@ class Solver {
         pace_(poll),
         crew_(n_threads, pace_, [this] { return divide_one(); }) {}
 
-  void move_to_mean(Block& block) const;
-
-  // All nodes of a group join at t.
-  void settle(const Block& block, const Grouping& grouping, std::size_t group, double t) {
-    const std::int64_t position = block.position + grouping.start[group];
-    for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
-      group_of_[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
-    }
-    // By rounding, low may be above high.
-    const double inside = std::min(std::max(t, block.low), block.high);
-    if (grouping.size(group) > 0) join_at_[position] = std::isfinite(t) ? inside : t;
-    pace_.settled(grouping.size(group));
-  }
+  // Settles the nodes that join always or never, unless numbers lie far apart; returned are the others before any flow.
+  std::unique_ptr<Block> settle_sure(const Graph& graph, const double* cost, const double* slope, bool is_wide);
 
   void run(std::unique_ptr<Block> root) {
     if (root->size() > 0) {
@@ -72,6 +61,20 @@ class Solver {
 
  private:
   static constexpr Index kSmallBlock = 10000;
+
+  void move_to_mean(Block& block) const;
+
+  // All nodes of a group join at t.
+  void settle(const Block& block, const Grouping& grouping, std::size_t group, double t) {
+    const std::int64_t position = block.position + grouping.start[group];
+    for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
+      group_of_[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
+    }
+    // By rounding, low may be above high.
+    const double inside = std::min(std::max(t, block.low), block.high);
+    if (grouping.size(group) > 0) join_at_[position] = std::isfinite(t) ? inside : t;
+    pace_.settled(grouping.size(group));
+  }
 
   static bool is_smaller(const std::unique_ptr<Block>& a, const std::unique_ptr<Block>& b) { return a->size() < b->size(); }
 
@@ -141,7 +144,9 @@ class Solver {
       if (is_outside) {
         settle(*block, parts, part, part == kEarly ? -kInfinity : kInfinity);
       } else if (!has_slope(*block, parts, part)) {
-        settle(*block, parts, part, part == kEarly ? block->low : block->high);
+        const double end = part == kEarly ? block->low : block->high;
+        // What joins always or never is settled already: only rounding says so here.
+        settle(*block, parts, part, std::isfinite(end) || block->is_careful() ? end : block->t);
       } else if (n == block->size() && nudge(*block, part)) {
         children[part == kLate] = std::move(block);
       } else if (n == block->size()) {  // nothing was split off: only rounding says that it is apart from t
@@ -190,6 +195,21 @@ class Solver {
   Crew nobody_{1, pace_, [] { return false; }};
   Crew crew_;  // last: its threads use all of the above
 };
+
+std::unique_ptr<Block> Solver::settle_sure(const Graph& graph, const double* cost, const double* slope, bool is_wide) {
+  Block all;
+  all.id.resize(graph.n_nodes);
+  std::iota(all.id.begin(), all.id.end(), 0);
+  const Pairs pairs(graph);
+  const auto n = static_cast<Index>(graph.n_nodes);
+  Grouping parts(std::vector<Part>(n, kTied), kNumberOfParts);
+  if (!is_wide) crew_.lead([&] { parts = Sure(pairs, cost, slope, n, pace_).run(crew_); });
+  settle(all, parts, kEarly, -kInfinity);
+  settle(all, parts, kLate, kInfinity);
+  auto others = first_block(pairs, cost, parts, kTied);
+  for (const std::int32_t i : others->id) others->slope.push_back(slope[i]);
+  return others;
+}
 
 // Gives a child of a careful block a start of its own: it is charged for the arcs to the rest of its parent (an arc to a
 // later node is paid, one from an earlier node is spared). Slower than to go on from the parent's flow, but a node that a
@@ -269,13 +289,14 @@ std::vector<double> Solver::join_at(const Graph& graph, const double* cost, cons
   std::vector<Sum> group_cost(n), group_slope(n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int32_t mine = group_of_[i];
+    if (by_group[mine] == kInfinity) continue;  // nothing comes later
+    // An arc into a later group is paid by the earlier one and spared by the later one.
     Sum paid;
     paid.add(cost[i]);
-    // An arc into a later group is paid by the earlier one and spared by the later one.
     for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
       const std::int32_t other = group_of_[graph.column[a]];
       if (mine >= other) continue;
-      paid.add(graph.capacity[a]);
+      if (is_finite(mine)) paid.add(graph.capacity[a]);
       if (is_finite(other)) group_cost[other].add(-graph.capacity[a]);
     }
     group_cost[mine].add(paid);
@@ -311,27 +332,6 @@ struct Range {
   int exponent() const { return high > 0 ? std::clamp(std::ilogb(high), -1000, 1000) : 0; }
 };
 
-// Settles the nodes that need no flow. Returned are the others before any flow.
-std::unique_ptr<Block> settle_sure(const Graph& graph, const double* cost, const double* slope, bool is_wide,
-                                   Solver& solver) {
-  Block all;
-  all.id.resize(graph.n_nodes);
-  std::iota(all.id.begin(), all.id.end(), 0);
-  std::vector<double> base(graph.n_nodes);
-  std::transform(cost, cost + graph.n_nodes, base.begin(), std::negate<double>());
-  const Pairs pairs(graph);
-  const Grouping parts = is_wide ? Grouping(std::vector<Part>(graph.n_nodes, kTied), kNumberOfParts)
-                                 : Sure(pairs, slope, base).run();
-  solver.settle(all, parts, kEarly, -kInfinity);
-  solver.settle(all, parts, kLate, kInfinity);
-  auto others = first_block(pairs, parts, kTied);
-  for (const std::int32_t i : others->id) {
-    others->held.push_back({0.0, base[i]});
-    others->slope.push_back(slope[i]);
-  }
-  return others;
-}
-
 }  // namespace
 
 std::vector<double> solve_path(const Graph& graph, const double* cost, const double* slope, double t_min, double t_max,
@@ -348,7 +348,7 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
   // In units near the largest numbers no threshold is too large or too small for a double.
   const int cost_unit = is_wide ? 0 : costs.exponent(), slope_unit = is_wide ? 0 : slopes.exponent();
   Solver solver(n, t_min, t_max, cost_unit - slope_unit, n_threads, poll);
-  auto root = settle_sure(graph, cost, slope, is_wide, solver);
+  auto root = solver.settle_sure(graph, cost, slope, is_wide);
   root->rescale(std::ldexp(1.0, -cost_unit), std::ldexp(1.0, -slope_unit));
   if (is_wide) root->remember_start();
   solver.run(std::move(root));
@@ -359,9 +359,10 @@ std::vector<double> route(const Graph& graph, const double* excess, const Poll& 
   Pace pace(poll);
   Crew crew(1, pace, [] { return false; });
   const Grouping all(std::vector<Part>(graph.n_nodes, kTied), kNumberOfParts);
-  const std::unique_ptr<Block> block = first_block(Pairs(graph), all, kTied);
+  std::vector<double> cost(graph.n_nodes);
+  std::transform(excess, excess + graph.n_nodes, cost.begin(), std::negate<double>());
+  const std::unique_ptr<Block> block = first_block(Pairs(graph), cost.data(), all, kTied);
   block->slope.assign(graph.n_nodes, 0.0);
-  for (std::int64_t i = 0; i < graph.n_nodes; ++i) block->held.push_back({excess[i], excess[i]});
   std::vector<double> net_flow(block->head.size(), 0.0);
   Flow search(*block, crew, pace);
   search.record(net_flow);

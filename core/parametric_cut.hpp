@@ -20,7 +20,8 @@
 // thresholds this takes at most 2k - 1 flows, on blocks that shrink fast.
 //
 // Sure nodes. A node without slope whose cost outweighs all its arcs joins always or never, whatever the others do, and
-// its neighbours are done with those arcs. Such nodes are settled before any flow. See sure.hpp.
+// its neighbours are done with those arcs. Others do so together; a flow at each end of t finds them, among few nodes. Both
+// are settled before the first block is made. See sure.hpp.
 //
 // Components. The cuts take arcs away, until blocks fall apart. Components have no bearing on each other and go on as
 // blocks of their own. See components.hpp.
@@ -42,8 +43,8 @@
 // holds for floating-point numbers and needs no tolerance.
 //
 // Zero slopes. Tied nodes without slope join at t only if a node with slope reaches them over arcs with room; the
-// others make no difference at t and go on with the late part. A part without any slope at all joins at the
-// end of its interval: at -inf or +inf, unless rounding has left it inside.
+// others make no difference at t and go on with the late part. A part without any slope at all is apart from its
+// neighbours by rounding only: it joins at the end of its interval, or at t if that end is infinite.
 //
 // Numbers. The partition decides everything: at the end each group's threshold is computed anew from the given
 // capacities and costs, with compensated sums in the order of the rows, and rounded to the largest double that is not

@@ -46,15 +46,20 @@ inline void mark_reachable(const Block& block, std::vector<Index> start, Label m
   breadth_first(block, marks, std::move(start), Marks::kFarthest, crew, pace, spread);
 }
 
-// Turns the distances that a flow returned into parts: what joins before, at and after the block's t.
-inline Grouping split(const Block& block, Marks marks, Crew& crew, Pace& pace) {
-  const auto is_early = [&](Index i) { return marks[i] == Marks::kEarly; };
-  const auto is_late = [&](Index i) { return marks[i] >= 0 && marks[i] != Marks::kUnreachable; };
+// Marks what the excess that a flow has left behind can still reach.
+inline void mark_early(const Block& block, Marks& marks, Crew& crew, Pace& pace) {
   std::vector<Index> start;
   for (Index i = 0; i < block.size(); ++i) {
     if (marks[i] == Marks::kUnreachable && block.held[i].excess > 0) start.push_back(i);
   }
   mark_reachable(block, std::move(start), Marks::kEarly, marks, crew, pace);
+}
+
+// Turns the distances that a flow returned into parts: what joins before, at and after the block's t.
+inline Grouping split(const Block& block, Marks marks, Crew& crew, Pace& pace) {
+  const auto is_early = [&](Index i) { return marks[i] == Marks::kEarly; };
+  const auto is_late = [&](Index i) { return marks[i] >= 0 && marks[i] != Marks::kUnreachable; };
+  mark_early(block, marks, crew, pace);
 
   // A part whose threshold differs from t by less than t can show is not apart.
   PartSums early, late;
@@ -64,7 +69,7 @@ inline Grouping split(const Block& block, Marks marks, Crew& crew, Pace& pace) {
   }
   const bool is_early_real = block.is_careful() || !early.has_slope() || block.t - early.shift() < block.t;
   const bool is_late_real = block.is_careful() || !late.has_slope() || block.t - late.shift() > block.t;
-  start.clear();
+  std::vector<Index> start;
   for (Index i = 0; i < block.size(); ++i) {
     if ((is_early(i) && !is_early_real) || (is_late(i) && !is_late_real)) marks.set(i, Marks::kUnreachable);
     if (marks[i] == Marks::kUnreachable && block.slope[i] > 0) start.push_back(i);

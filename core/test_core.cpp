@@ -60,8 +60,9 @@ Problem random_problem(std::mt19937& random, int n, int n_values) {
   return problem;
 }
 
-// A ring of equal weights whose nodes are pulled up and down in turn: many ties, one large block.
-Problem ring(int n) {
+// A ring of equal weights whose nodes are pulled up and down in turn: many ties, one large block. Slope is in every node or
+// in every fifth.
+Problem ring(int n, bool has_slope_everywhere = true) {
   Problem problem;
   for (int i = 0; i < n; ++i) {
     const int before = (i + n - 1) % n, after = (i + 1) % n;
@@ -70,7 +71,7 @@ Problem ring(int n) {
     problem.capacity.insert(problem.capacity.end(), {1.0, 1.0});
     problem.row_start.push_back(static_cast<std::int64_t>(problem.column.size()));
     problem.cost.push_back((i / 3) % 7 - 3);
-    problem.slope.push_back(1 + i % 2);
+    problem.slope.push_back(has_slope_everywhere || i % 5 == 0 ? 1 + i % 2 : 0);
   }
   return problem;
 }
@@ -128,30 +129,56 @@ void no_subset_is_cheaper_among_many_copies() {
 }
 
 void threads_change_nothing() {
-  const Problem problem = ring(50000);
-  const std::vector<double> one = problem.solve(1);
-  expect(one == problem.solve(2) && one == problem.solve(4), "the same answer for any number of threads");
+  for (const bool has_slope_everywhere : {true, false}) {
+    const Problem problem = ring(50000, has_slope_everywhere);
+    const std::vector<double> one = problem.solve(1);
+    expect(one == problem.solve(2) && one == problem.solve(4), "the same answer for any number of threads");
+  }
 }
 
 void a_range_only_cuts_off() {
-  const Problem problem = ring(5000);
-  const std::vector<double> all = problem.solve(1), some = problem.solve(1, -0.5, 0.5);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const double wanted = all[i] < -0.5 ? -kInfinity : all[i] >= 0.5 ? kInfinity : all[i];
-    expect(std::abs(some[i] - wanted) < 1e-12 || some[i] == wanted, "a narrow range agrees with the whole one");
+  for (const bool has_slope_everywhere : {true, false}) {
+    const Problem problem = ring(5000, has_slope_everywhere);
+    const std::vector<double> all = problem.solve(1), some = problem.solve(1, -0.5, 0.5);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double wanted = all[i] < -0.5 ? -kInfinity : all[i] >= 0.5 ? kInfinity : all[i];
+      expect(std::abs(some[i] - wanted) < 1e-12 || some[i] == wanted, "a narrow range agrees with the whole one");
+    }
   }
 }
 
 void a_throwing_poll_stops_the_solver() {
-  const Problem problem = ring(2000000);
-  bool was_stopped = false;
-  try {
-    labelcut::solve_path(problem.graph(), problem.cost.data(), problem.slope.data(), -kInfinity, kInfinity, 2,
-                         [](std::int64_t) { throw std::runtime_error("enough"); });
-  } catch (const std::runtime_error&) {
-    was_stopped = true;
+  for (const bool has_slope_everywhere : {true, false}) {
+    const Problem problem = ring(2000000, has_slope_everywhere);
+    bool was_stopped = false;
+    try {
+      labelcut::solve_path(problem.graph(), problem.cost.data(), problem.slope.data(), -kInfinity, kInfinity, 2,
+                           [](std::int64_t) { throw std::runtime_error("enough"); });
+    } catch (const std::runtime_error&) {
+      was_stopped = true;
+    }
+    expect(was_stopped, "an exception from poll comes back to the caller");
   }
-  expect(was_stopped, "an exception from poll comes back to the caller");
+}
+
+// Four nodes that hold 2 or lack 2 each, more than the arcs to the rest but less than those among them: none is sure
+// alone, all are together. A fifth has slope.
+void a_crowd_is_sure_where_none_of_its_nodes_is() {
+  for (const double cost : {-2.0, 2.0}) {
+    Problem problem;
+    for (int i = 0; i < 5; ++i) {
+      for (int j = 0; j < 5; ++j) {
+        if (i == j) continue;
+        problem.column.push_back(j);
+        problem.capacity.push_back(1);
+      }
+      problem.row_start.push_back(static_cast<std::int64_t>(problem.column.size()));
+      problem.cost.push_back(i < 4 ? cost : 0);
+      problem.slope.push_back(i < 4 ? 0 : 1);
+    }
+    const double end = cost < 0 ? -kInfinity : kInfinity;
+    expect(problem.solve() == std::vector<double>{end, end, end, end, cost * 2}, "a crowd is sure, its neighbour is not");
+  }
 }
 
 void a_routed_flow_respects_capacities() {
@@ -173,6 +200,7 @@ int main() {
   threads_change_nothing();
   a_range_only_cuts_off();
   a_throwing_poll_stops_the_solver();
+  a_crowd_is_sure_where_none_of_its_nodes_is();
   a_routed_flow_respects_capacities();
   expect(Problem().solve().empty(), "an empty problem has an empty answer");
   std::puts("core: all tests passed");

@@ -263,6 +263,22 @@ def test_a_node_that_outweighs_its_arcs_decides_its_neighbors_in_turn():
     assert solve(mirrored).join_at.tolist() == [np.inf] * 5 + [-3.0]
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_crowd_is_sure_where_none_of_its_nodes_is(sign):
+    # Each holds less than the arcs among the four carry; together they hold more than those to the fifth.
+    capacities = np.ones((5, 5)) - np.eye(5)
+    path = parametric_cut(capacities, cost=[2.0 * sign] * 4 + [0.0], slope=[0.0] * 4 + [1.0])
+    assert path.join_at.tolist() == [sign * np.inf] * 4 + [sign * 4.0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from([small_integers, ordinary]).flatmap(cut_problems), st.randoms(use_true_random=False))
+def test_no_subset_is_cheaper_where_few_nodes_have_slope(problem, random):
+    # Mostly nodes that join always or never, which the core looks for before it cuts anything.
+    has_slope = np.array([random.random() < 0.25 for _ in range(problem.n_nodes)], dtype=bool)
+    assert_optimal(CutProblem(problem.capacities, problem.cost, np.where(has_slope, problem.slope, 0.0)))
+
+
 def test_equal_nodes_join_together():
     capacities = np.ones((6, 6)) - np.eye(6)
     assert parametric_cut(capacities, np.full(6, 0.5), np.ones(6)).join_at.tolist() == [0.5] * 6
