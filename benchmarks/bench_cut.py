@@ -81,7 +81,7 @@ def measure(name: str, kind: str) -> Row:
     """Time one instance and check its answers."""
     print(f"{name} {kind} ...", file=sys.stderr, flush=True)
     of = instance(name, kind)
-    t0, repeats = of.tradeoff, 1 if name == "1M" else 5
+    t0, repeats = of.tradeoff, 2 if name == "1M" else 5
     one_cut, (_, value) = best_of(repeats, lambda: one_pymaxflow_cut(of.capacities, of.cost - t0 * of.slope))
     ours, path = best_of(repeats, lambda: parametric_cut(of.capacities, of.cost, of.slope, n_jobs=1))
     two_threads, again = best_of(repeats, lambda: parametric_cut(of.capacities, of.cost, of.slope, n_jobs=2))
