@@ -1,6 +1,7 @@
 """Every method behind the one interface, and the worked-out parts of DivideMix and Co-teaching+."""
 
 import math
+import sys
 from functools import partial
 
 import numpy as np
@@ -126,6 +127,18 @@ def test_the_shared_importances_are_those_the_paper_preset_finds(monkeypatch):
 def test_hnc_flags_nothing(monkeypatch):
     task = make_task(EASY, noise=0.1)
     assert not fit("hnc", task.X, task.given).is_flagged.any()
+
+
+def test_a_failure_that_datalab_only_prints_is_in_the_error(monkeypatch):
+    import cleanlab
+
+    def give_up(lab, **_):
+        sys.stdout.write("Error in label: values must be between 0 and 1.")
+
+    monkeypatch.setattr(cleanlab.Datalab, "find_issues", give_up)
+    task = make_task(EASY, noise=0.1)
+    with pytest.raises(ValueError, match="gave up: Error in label: values must be between 0 and 1"):
+        fit("datalab", task.X, task.given)
 
 
 def test_votes_leave_the_row_itself_out():

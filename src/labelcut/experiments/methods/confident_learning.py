@@ -76,10 +76,13 @@ def fit_datalab(inputs: Inputs) -> Outcome:
     # is one process, so it is kept from starting workers.
     k = min(10, len(codes) // 2)
     alone = {"find_label_issues_kwargs": {"n_jobs": 1}}
-    with watch.stage("fit"), contextlib.redirect_stdout(io.StringIO()):
+    with watch.stage("fit"), contextlib.redirect_stdout(io.StringIO()) as printed:
         lab = Datalab({"label": codes.tolist()}, label_name="label", verbosity=0)
         lab.find_issues(features=X, issue_types={"label": {"k": k, "clean_learning_kwargs": alone}})
-        issues = lab.get_issues("label")
+        try:
+            issues = lab.get_issues("label")
+        except ValueError as error:  # what went wrong before was only printed
+            raise ValueError(f"Datalab gave up: {printed.getvalue().strip()}") from error
     kept = ~issues["is_label_issue"].to_numpy()
     with watch.stage("predict"):
         voter = KNeighborsClassifier(
