@@ -126,6 +126,13 @@ def test_synthetic_improvement_and_wins_beside_the_printed_ones():
     )
 
 
+def test_confidences_are_told_apart_per_class():
+    lines = Lines([line("paper", noise=0.3, seed=seed, confidence_auc=0.9) for seed in range(2)])
+    (row,) = tables.confidence_table(lines).rows
+    # Two bins with middles 0.25 and 0.75; of the wrong negative labels 3 of 4 are in the lower one.
+    assert row == ("Vote", "CHNC (paper)", "90.0", "0.75 / 0.25", "0.75 / 0.38")
+
+
 def test_the_ablation_shows_paired_differences():
     change = {"share_forest": True, "kernel": "literal"}
     records = [line("paper", seed=s, settings={"share_forest": True}, accuracy=0.9) for s in (0, 1)]

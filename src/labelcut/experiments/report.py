@@ -52,6 +52,8 @@ def all_tables(by_study: dict[str, list[Record]]) -> dict[str, list[Table]]:
             found["real"] += [tables.losses(five, score) for score in RANKED]
     if by_study["synthetic"]:
         found["synthetic"] = [tables.synthetic_table(by_study["synthetic"])]
+    if by_study["confidence"]:
+        found["confidence"] = [tables.confidence_table(Lines(by_study["confidence"]))]
     if by_study["time"]:
         found["time"] = [tables.time_table(Lines(by_study["time"]), noise) for noise in NOISES]
     if by_study["ablation"]:
@@ -178,7 +180,7 @@ def write_report(results: Path, page: Path) -> list[Path]:
         *_chapter("Every rival, five seeds", found.get("real", [])),
         *_chapter("Synthetic sets", found.get("synthetic", [])),
         *_pictures(drawn, "improvement"),
-        *_chapter("Confidences", []),
+        *_chapter("Confidences", found.get("confidence", [])),
         *_pictures(drawn, "confidence"),
         *_chapter("Noise rates", found.get("noise", [])),
         *_pictures(drawn, "noise"),

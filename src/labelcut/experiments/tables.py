@@ -526,6 +526,30 @@ def noise_table(records: Sequence[Record], score: str = "accuracy") -> Table:
     )
 
 
+def confidence_table(lines: Lines, noise: str = "30") -> Table:
+    """How well confidences tell wrong labels from clean ones: AUC, and their means per class."""
+    rows = []
+    for data in lines.data():
+        for method in lines.methods():
+            runs = lines.runs(method, data, noise).values()
+            counts = [run["histograms"]["confidence"] for run in runs if "confidence" in run["histograms"]]
+            auc = lines.mean("confidence_auc", method, data, noise)
+            if not counts or auc is None:
+                continue
+            together = np.sum(counts, axis=0)  # negative clean and wrong, positive clean and wrong
+            middles = (np.arange(together.shape[1]) + 0.5) / together.shape[1]
+            means = together @ middles / np.maximum(together.sum(axis=1), 1)
+            pairs = (f"{clean:.2f} / {wrong:.2f}" for clean, wrong in (means[2:], means[:2]))
+            rows.append((title_of(data), METHODS[method].title, f"{auc:.1f}", *pairs))
+    return Table(
+        f"Confidences of clean and of wrong labels, {noise} % noise",
+        ("Data", "Method", "AUC", "Labeled positive: clean / wrong", "Labeled negative: clean / wrong"),
+        tuple(rows),
+        ("AUC in percent: how often a wrong label has less confidence than a clean one.",),
+        "confidence",
+    )
+
+
 def failure_table(records: Sequence[Record]) -> Table:
     """List every run that ended with an error, each error on one line."""
     rows = tuple(
