@@ -70,12 +70,10 @@ class Crew {
     int n_idle = 0;
     while (!is_done() && !has_failed_) {
       bool was_useful = false;
-      try {
+      guard([&] {
         pace_.tick();
         was_useful = try_task_() || help();
-      } catch (...) {
-        fail();
-      }
+      });
       n_idle = was_useful ? 0 : n_idle + 1;
       if (n_idle > 1000) {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -87,11 +85,7 @@ class Crew {
 
   // Does one thing on this thread, during which the others may help.
   void lead(const std::function<void()>& thing) {
-    try {
-      thing();
-    } catch (...) {
-      fail();
-    }
+    guard(thing);
     rethrow_failure();
   }
 
@@ -106,16 +100,16 @@ class Crew {
       const std::lock_guard<std::mutex> lock(mutex_);
       loops_.push_back(&loop);
     }
-    try {
-      loop.take_chunks();
-    } catch (...) {
-      fail();
-    }
+    guard([&] { loop.take_chunks(); });
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
     }
-    while (loop.n_helping > 0) wait_a_moment();
+    while (loop.n_helping > 0) {
+      // A chunk may take long, and the caller's poll must not wait for it.
+      if (!has_failed_) guard([&] { pace_.tick(); });
+      std::this_thread::yield();
+    }
     if (has_failed_) throw Stopped();
   }
 
@@ -135,16 +129,6 @@ class Crew {
     }
   };
 
-  // A chunk may take long, and the caller's poll must not wait for it.
-  void wait_a_moment() {
-    try {
-      if (!has_failed_) pace_.tick();
-    } catch (...) {
-      fail();
-    }
-    std::this_thread::yield();
-  }
-
   bool help() {
     Loop* loop = nullptr;
     {
@@ -155,20 +139,22 @@ class Crew {
       if (loop == nullptr) return false;
       ++loop->n_helping;
     }
-    try {
-      loop->take_chunks();
-    } catch (...) {
-      fail();
-    }
+    guard([&] { loop->take_chunks(); });
     --loop->n_helping;
     return true;
   }
 
-  void fail() {
-    pace_.stop();
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!failure_) failure_ = std::current_exception();
-    has_failed_ = true;
+  // Does it; an exception is kept and stops all threads.
+  template <typename Thing>
+  void guard(const Thing& thing) {
+    try {
+      thing();
+    } catch (...) {
+      pace_.stop();
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      has_failed_ = true;
+    }
   }
 
   Pace& pace_;
