@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -123,6 +124,20 @@ def test_a_failed_run_is_a_line_and_stops_nobody(broken, tmp_path):
 
 
 # Lines
+
+
+def test_importing_a_methods_libraries_is_not_part_of_its_time(monkeypatch, small):
+    clock, load = [0.0], Method.load
+
+    def slow_once(method):
+        if clock[0] == 0:
+            clock[0] = 100.0
+        return load(method)
+
+    monkeypatch.setattr(Method, "load", slow_once)
+    monkeypatch.setattr(run, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    assert run.execute(small.runs[0])["seconds"]["total"] == 0
+    assert clock == [100.0]
 
 
 def test_a_line_says_everything_needed_to_repeat_the_run(tmp_path, small):

@@ -166,6 +166,7 @@ def execute(run: Run) -> Record:
             name=run.data,
             told_noise=float(np.mean(run.noise)),
         )
+        method.load()  # imports take seconds, once per process
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

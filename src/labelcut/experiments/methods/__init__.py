@@ -23,11 +23,14 @@ class Method:
     """Packages beyond scikit-learn, for the record of versions."""
     is_ours: bool = False
 
+    def load(self) -> Callable[..., Outcome]:
+        """Give the adapter; the first call imports its libraries."""
+        module = import_module(f"labelcut.experiments.methods.{self.module}")
+        return cast("Callable[..., Outcome]", getattr(module, self.function))
+
     def fit(self, inputs: Inputs, **settings: Any) -> Outcome:
         """Run the adapter; `settings` go before the method's own."""
-        module = import_module(f"labelcut.experiments.methods.{self.module}")
-        adapter = cast("Callable[..., Outcome]", getattr(module, self.function))
-        return adapter(inputs, **(self.settings | settings))
+        return self.load()(inputs, **(self.settings | settings))
 
 
 _TORCH = ("torch",)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
 
 from labelcut.experiments.methods.base import (
     Inputs,
@@ -19,9 +21,6 @@ from labelcut.experiments.methods.base import (
 
 def fit(inputs: Inputs, learning_rate: float = 0.1) -> Outcome:
     """Predict by one boosted model; flag and rank by five held-out folds."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
-
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
     # The stopping set is stratified, which needs a few rows of each class.
     can_stop = np.unique(codes, return_counts=True)[1].min() >= 20

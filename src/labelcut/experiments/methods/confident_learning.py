@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from typing import Any
 
 import numpy as np
+from cleanlab import Datalab
+from cleanlab.classification import CleanLearning
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
 
 from labelcut.experiments.methods.base import (
     Inputs,
@@ -18,8 +24,6 @@ from labelcut.experiments.methods.forest import N_TREES, tune_forest
 
 
 def _base_model(inputs: Inputs, base: str, watch: Stopwatch) -> tuple[Any, dict[str, Any]]:
-    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
-
     if base == "extra_trees":
         return ExtraTreesClassifier(100, random_state=inputs.seed, n_jobs=inputs.n_jobs), {}
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
@@ -35,8 +39,6 @@ def fit(inputs: Inputs, base: str = "extra_trees") -> Outcome:
 
     The library's own mask of issues is kept as the second rule.
     """
-    from cleanlab.classification import CleanLearning
-
     watch = Stopwatch()
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
     n_folds = min(5, int(np.unique(codes, return_counts=True)[1].min()))
@@ -64,12 +66,6 @@ def fit(inputs: Inputs, base: str = "extra_trees") -> Outcome:
 
 def fit_datalab(inputs: Inputs) -> Outcome:
     """Let Datalab judge the labels from its own neighbour graph; predict by that graph's vote."""
-    import contextlib
-    import io
-
-    from cleanlab import Datalab
-    from sklearn.neighbors import KNeighborsClassifier
-
     watch = Stopwatch()
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
     # Datalab reports on standard output and measures its neighbours by cosine from four columns on. One run

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
 from torch.nn import functional as F
 
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values, from_probability
@@ -51,9 +53,6 @@ class Settings:
 
 def clean_probability(losses: Values, seed: int) -> Values:
     """Posterior of the low-loss part of a two-part Gaussian mixture of the losses scaled to [0, 1]."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.mixture import GaussianMixture
-
     low, high = losses.min(), losses.max()
     if high <= low:
         return np.ones(len(losses))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from imblearn.under_sampling import EditedNearestNeighbours, RepeatedEditedNearestNeighbours
+from sklearn.neighbors import KNeighborsClassifier
 
 from labelcut.experiments.methods.base import (
     Inputs,
@@ -16,9 +18,6 @@ from labelcut.experiments.methods.neighbors import neighbor_votes, weigh_columns
 
 def fit(inputs: Inputs, repeated: bool = False, n_neighbors: int = 15) -> Outcome:
     """Remove labels their neighbours outvote; they are the flags, ranked by that vote."""
-    from imblearn.under_sampling import EditedNearestNeighbours, RepeatedEditedNearestNeighbours
-    from sklearn.neighbors import KNeighborsClassifier
-
     watch = Stopwatch()
     labeled = inputs.is_labeled
     X = weigh_columns(inputs, watch)

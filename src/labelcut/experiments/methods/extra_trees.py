@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from sklearn.ensemble import ExtraTreesClassifier
+
 from labelcut.experiments.methods.base import (
     Inputs,
     Outcome,
@@ -17,8 +19,6 @@ from labelcut.experiments.methods.base import (
 
 def fit(inputs: Inputs, n_trees: int = 100, min_samples_leaf: float = 1) -> Outcome:
     """Predict by all trees; flag and rank by five held-out folds."""
-    from sklearn.ensemble import ExtraTreesClassifier
-
     make = partial(
         ExtraTreesClassifier,
         n_trees,

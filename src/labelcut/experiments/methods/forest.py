@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import log_loss
 
 from labelcut.experiments.data import Codes, Matrix
 from labelcut.experiments.methods.base import (
@@ -60,9 +62,6 @@ def tune_forest(X: Matrix, codes: Codes, watch: Stopwatch, *, seed: int, n_jobs:
 
 
 def _tune_forest(X: Matrix, codes: Codes, *, seed: int, n_jobs: int) -> TunedForest:
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.metrics import log_loss
-
     start = time.perf_counter()
     chosen: tuple[Any, float, Values] | None = None
     best_loss = np.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.neighbors import NearestNeighbors
 
 from labelcut.experiments.data import Matrix
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values, from_probability, spread
@@ -23,8 +24,6 @@ def weigh_columns(inputs: Inputs, watch: Stopwatch) -> Matrix:
 
 def neighbor_votes(X: Matrix, targets: Values, queries: Matrix | None, n_jobs: int, most: int) -> Values:
     """Give the positive share of the nearest 1, 2, ..., `most` rows; ``queries=None`` leaves each row out."""
-    from sklearn.neighbors import NearestNeighbors
-
     index = NearestNeighbors(n_neighbors=most, algorithm="brute", n_jobs=n_jobs).fit(X)
     nearest = index.kneighbors(queries, return_distance=False)
     votes: Values = np.cumsum(targets[nearest], axis=1) / np.arange(1, most + 1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.semi_supervised import LabelSpreading
 
 from labelcut.experiments.data import Codes
 from labelcut.experiments.methods.base import (
@@ -28,11 +31,6 @@ N_ITERATIONS = 200
 
 def spread_labels(weights: Any, given: Codes, alpha: float) -> Values:
     """Run LabelSpreading and give P(positive) for every row; 1/2 where no label can be reached."""
-    import warnings
-
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.semi_supervised import LabelSpreading
-
     model = LabelSpreading(kernel=lambda X, y: weights, alpha=alpha, max_iter=N_ITERATIONS)
     with warnings.catch_warnings():
         # 0.99 needs more steps than anyone waits for; the sides are settled long before.
