@@ -140,6 +140,26 @@ def test_importing_a_methods_libraries_is_not_part_of_its_time(monkeypatch, smal
     assert clock == [100.0]
 
 
+@pytest.mark.parametrize("method", ["cl", "dividemix", "coteaching"])
+def test_no_library_is_imported_in_the_midst_of_a_run(method):
+    script = f"""
+import sys
+import sklearn.datasets, sklearn.metrics  # the table and the scores, before and after the clock
+from labelcut.experiments import run
+from labelcut.experiments.methods import METHODS
+part = {{"data": [{TOY!r}], "noise": [0.2], "seeds": [0], "methods": [{method!r}]}}
+(one,) = run.parse_study("one", {{"title": "one", "part": [part]}}).runs
+METHODS[{method!r}].load()
+before = set(sys.modules)
+record = run.execute(one)
+assert "error" not in record, record["error"]
+print(len(set(sys.modules) - before))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    # Some single modules are; cleanlab's torch and the optimiser's compiler would be hundreds.
+    assert int(done.stdout) < 100
+
+
 def test_a_line_says_everything_needed_to_repeat_the_run(tmp_path, small):
     first = run.execute(small.runs[0])
     again = run.execute(small.runs[0])

@@ -7,6 +7,7 @@ import io
 from typing import Any
 
 import numpy as np
+import torch  # noqa: F401 - cleanlab imports it at first use, in the midst of a timed run
 from cleanlab import Datalab
 from cleanlab.classification import CleanLearning
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch._dynamo  # the first optimiser imports it otherwise, in the midst of a timed run
 
 N_BLOCKS = 10
 DROPOUT = 0.2
