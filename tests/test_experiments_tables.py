@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from labelcut.experiments import figures, report, run, tables
+from labelcut.experiments import figures, report, run
 from labelcut.experiments.command import experiment
 from labelcut.experiments.data import REAL, synthetic_grid
-from labelcut.experiments.tables import Lines, Table
+from labelcut.experiments.lines import Lines, p_values
+from labelcut.experiments.printed import printed, reproductions
+from labelcut.experiments.reading import reading
+from labelcut.experiments.render import Table
+from labelcut.experiments.tables.ablation import ablation_table
+from labelcut.experiments.tables.noise import confidence_table
+from labelcut.experiments.tables.runs import failure_table
+from labelcut.experiments.tables.scores import losses_table, overall_table, score_table
+from labelcut.experiments.tables.seconds import cost_table, time_table
+from labelcut.experiments.tables.synthetic import synthetic_table
 
 
 def line(method, data="vote", noise=0.2, seed=0, test_share=0.3, settings=None, **scores):
@@ -39,7 +48,7 @@ def line(method, data="vote", noise=0.2, seed=0, test_share=0.3, settings=None, 
 
 
 def test_the_printed_numbers_are_complete_and_corrected():
-    facts = tables.printed()
+    facts = printed()
     for score in ("accuracy", "balanced_accuracy", "noise_f1"):
         for noise in ("20", "30"):
             cells = facts["real"][score][noise]["cells"]
@@ -56,7 +65,7 @@ def test_the_printed_numbers_are_complete_and_corrected():
 def test_a_cell_has_mean_deviation_the_best_in_bold_and_the_printed_value():
     records = [line("paper", seed=s, accuracy=a) for s, a in enumerate((0.94, 0.96))]
     records += [line("cl", seed=s, accuracy=a) for s, a in enumerate((0.80, 0.80))]
-    table = tables.score_table(Lines(records), "accuracy", "20")
+    table = score_table(Lines(records), "accuracy", "20")
     assert table.head == ("Data", "CHNC (paper)", "Confident Learning")
     # Printed: 95.73 (0.61) and 89.92 (1.31); the second is 9.9 away, more than two brackets.
     assert table.rows[0] == ("Vote, 2 seeds", "**95.0** (1.4) [95.7]", "80.0 (0.0) [89.9]!")
@@ -66,7 +75,7 @@ def test_a_cell_has_mean_deviation_the_best_in_bold_and_the_printed_value():
 
 
 def test_other_test_shares_are_not_held_against_the_printed_tables():
-    table = tables.score_table(Lines([line("paper", test_share=0.2)], 0.2), "accuracy", "20")
+    table = score_table(Lines([line("paper", test_share=0.2)], 0.2), "accuracy", "20")
     assert "[" not in table.rows[0][1]
 
 
@@ -74,28 +83,28 @@ def test_p_values_are_one_sided():
     rng = np.random.default_rng(0)
     base = rng.normal(90, 1, 30)
     better, worse = base + 1 + 0.1 * rng.normal(size=30), base - 1 + 0.1 * rng.normal(size=30)
-    assert max(tables.p_values(np.column_stack([better, base]))) < 1e-4
-    assert min(tables.p_values(np.column_stack([worse, base]))) > 0.99
-    assert tables.p_values(np.ones((30, 2))) == (None, None)
+    assert max(p_values(np.column_stack([better, base]))) < 1e-4
+    assert min(p_values(np.column_stack([worse, base]))) > 0.99
+    assert p_values(np.ones((30, 2))) == (None, None)
 
 
 def test_a_cell_is_reproduced_above_or_within_twice_the_combined_error():
     # Vote at 20 %: printed 95.73 with bracket 0.61 over five runs.
     ours = (0.94, 0.96) * 5
     allowed = 2 * np.hypot(0.61 / np.sqrt(5), 100 * np.std(ours, ddof=1) / np.sqrt(10))
-    cell = tables.reproductions(Lines([line("paper", seed=s, accuracy=a) for s, a in enumerate(ours)]))[0]
+    cell = reproductions(Lines([line("paper", seed=s, accuracy=a) for s, a in enumerate(ours)]))[0]
     assert cell.allowed == pytest.approx(allowed)
     assert cell.is_reproduced  # 95.0 is 0.73 below, 0.86 is allowed
-    low = tables.reproductions(Lines([line("paper", seed=s, accuracy=a - 0.01) for s, a in enumerate(ours)]))
+    low = reproductions(Lines([line("paper", seed=s, accuracy=a - 0.01) for s, a in enumerate(ours)]))
     assert not low[0].is_reproduced
-    high = tables.reproductions(Lines([line("paper", seed=s, accuracy=0.99) for s in range(2)]))
+    high = reproductions(Lines([line("paper", seed=s, accuracy=0.99) for s in range(2)]))
     assert high[0].is_reproduced
 
 
 def test_overall_gaps_are_taken_on_seeds_that_all_methods_share():
     records = [line("paper", seed=0, accuracy=0.90), line("default", seed=0, accuracy=0.92)]
     records += [line("forest", seed=0, accuracy=0.91), line("paper", seed=1, accuracy=0.10)]
-    table = tables.overall_table(Lines(records))
+    table = overall_table(Lines(records))
     assert table.rows[0] == ("Accuracy: mean", "90.0", "**92.0**", "91.0")
     assert table.rows[1] == ("- average gap from the best", "2.00", "**0.00**", "1.00")
     small_is_good = next(row for row in table.rows if row[0].startswith("Log-loss"))
@@ -104,7 +113,7 @@ def test_overall_gaps_are_taken_on_seeds_that_all_methods_share():
 
 def test_losses_name_the_winner_and_the_distance():
     records = [line("default", accuracy=0.90), line("forest", accuracy=0.93), line("cl", accuracy=0.91)]
-    assert tables.losses(Lines(records), "accuracy").rows == (
+    assert losses_table(Lines(records), "accuracy").rows == (
         ("Vote", "20", "90.0", "Random forest", "93.0", "3.0", "2 of 2"),
     )
 
@@ -113,7 +122,7 @@ def test_synthetic_improvement_and_wins_beside_the_printed_ones():
     names = [config.name for config in synthetic_grid(1)[:4]]
     records = [line("paper", name, accuracy=0.9) for name in names]
     records += [line("cl", name, accuracy=a) for name, a in zip(names, (0.6, 0.9, 0.9, 1.0), strict=True)]
-    row = tables.synthetic_table(records).rows[0]
+    row = synthetic_table(records).rows[0]
     mean = np.mean([50, 0, 0, -10])
     assert row[:7] == (
         "20",
@@ -128,7 +137,7 @@ def test_synthetic_improvement_and_wins_beside_the_printed_ones():
 
 def test_confidences_are_told_apart_per_class():
     lines = Lines([line("paper", noise=0.3, seed=seed, confidence_auc=0.9) for seed in range(2)])
-    (row,) = tables.confidence_table(lines).rows
+    (row,) = confidence_table(lines).rows
     # Two bins with middles 0.25 and 0.75; of the wrong negative labels 3 of 4 are in the lower one.
     assert row == ("Vote", "CHNC (paper)", "90.0", "0.75 / 0.25", "0.75 / 0.38")
 
@@ -137,7 +146,7 @@ def test_the_ablation_shows_paired_differences():
     change = {"share_forest": True, "kernel": "literal"}
     records = [line("paper", seed=s, settings={"share_forest": True}, accuracy=0.9) for s in (0, 1)]
     records += [line("paper", seed=s, settings=change, accuracy=a) for s, a in ((0, 0.8), (1, 0.9))]
-    rows = tables.ablation_table(records).rows
+    rows = ablation_table(records).rows
     assert rows[0][:4] == ("CHNC (paper)", "as it is", "2", "90.00")
     assert rows[1][:4] == ("CHNC (paper)", "kernel=literal", "2", "85.00 (-5.00 +- 5.00)")
 
@@ -147,17 +156,17 @@ def test_variants_and_failures_stay_out_of_the_main_tables():
     del failed["scores"]
     records = [line("paper", settings={"kernel": "literal"}), failed]
     assert Lines(records).methods() == []
-    assert tables.failure_table(records).rows[0] == ("Confident Learning", "Vote", "20", "0", failed["error"])
+    assert failure_table(records).rows[0] == ("Confident Learning", "Vote", "20", "0", failed["error"])
 
 
 def test_times_stand_beside_the_printed_ones():
-    table = tables.time_table(Lines([line("paper"), line("forest")]), "20")
+    table = time_table(Lines([line("paper"), line("forest")]), "20")
     assert table.rows[0] == ("Vote", "2.00 [1.63]", "2.00")
 
 
 def test_costs_are_grouped_by_size():
     records = [line("paper", synthetic_grid(1)[0].name), line("paper"), line("cl")]
-    table = tables.cost_table(records)
+    table = cost_table(records)
     assert table.head == ("Method", "synthetic 1000", "Vote")
     assert table.rows == (("CHNC (paper)", "2.0", "2.0"), ("Confident Learning", "-", "2.0"))
 
@@ -169,6 +178,60 @@ def test_the_three_formats_hold_the_same_cells():
     assert r"a|b & \textbf{1.0} \\" in table.latex()
     assert r"\caption{A 50 \% title}" in table.latex()
     assert list(csv.reader(io.StringIO(table.csv()))) == [["x_1", "y"], ["a|b", "1.0"], ["c & d", "2"]]
+
+
+# What it shows, in sentences
+
+
+def cells(method, accuracy, seeds=range(5), data=("vote", "obesity"), **scores):
+    """The same scores in every cell of two data sets and both noise levels."""
+    scores = {"noise_f1": 0.6, "average_precision": 0.7} | scores
+    return [
+        line(method, name, noise, seed, accuracy=accuracy, **scores)
+        for name in data
+        for noise in (0.2, 0.3)
+        for seed in seeds
+    ]
+
+
+def test_the_reading_counts_reproduced_cells_and_names_the_others():
+    mean, bracket = printed()["real"]["accuracy"]["20"]["cells"]["vote"]["paper"]
+    allowed = mean - 2 * bracket / np.sqrt(5)  # equal runs have no error of their own
+    said = reading(Lines(cells("paper", 0.95, data=("vote",))))
+    assert said[0] == (
+        '`preset="paper"` reproduces 1 of 2 finished accuracy cells '
+        "(1 of them at or above the printed value). "
+        f"Not reproduced: Vote 20 % (95.0 against {mean:.1f}, allowed {allowed:.1f})."
+    )
+
+
+def test_the_reading_tells_who_is_nearest_to_the_best_and_who_is_ahead_of_labelcut():
+    records = cells("default", 0.90) + cells("forest", 0.92) + cells("cl", 0.85)
+    said = reading(Lines(records))
+    assert said[0] == (
+        "Accuracy: over 4 cells the smallest average gap from the best has Random forest (0.00 points), then "
+        "LabelCut (2.00), Confident Learning (7.00). Ahead of LabelCut on this measure: Random forest. "
+        "LabelCut is the best, or level with it to one digit, in 0 of 4 cells."
+    )
+    assert said[1].endswith("LabelCut is the best, or level with it to one digit, in 4 of 4 cells.")
+    assert "Ahead" not in said[1]
+
+
+def test_the_reading_holds_labelcut_against_its_close_rivals_run_by_run():
+    records = cells("default", 0.90) + cells("forest", 0.92)
+    *_, last = reading(Lines(records))
+    assert last == (
+        "LabelCut against Random forest, 20 paired runs: -2.00 (se 0.00) in accuracy, "
+        "+0.00 (se 0.00) in noise f1, +0.00 (se 0.00) in average precision of the ranking. "
+        "Runs of one data set are not independent, so read the errors as lower bounds."
+    )
+
+
+@pytest.mark.parametrize("records", [[], cells("hnc", 0.9), cells("forest", 0.9, seeds=[0])])
+def test_the_reading_of_few_lines_says_only_what_they_show(records):
+    said = reading(Lines(records))
+    assert all("LabelCut" not in text and ", then ." not in text for text in said)
+    assert len(said) == (3 if records and records[0]["method"] == "forest" else 0)
 
 
 # Figures
@@ -281,4 +344,4 @@ def test_without_lines_there_is_one_line_of_advice(tmp_path, word):
 
 
 def test_the_packaged_facts_are_plain_json():
-    json.dumps(tables.printed(), allow_nan=False)
+    json.dumps(printed(), allow_nan=False)

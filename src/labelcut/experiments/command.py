@@ -104,7 +104,7 @@ def run_(
 def table_(kind: str, only: tuple[str, ...], out: Path | None, results: Path) -> None:
     """Print every table of the paper from the result lines, or write them to files."""
     from labelcut.experiments import report
-    from labelcut.experiments.tables import FORMATS
+    from labelcut.experiments.render import FORMATS
 
     ending, render = FORMATS[kind]
     found = report.all_tables(report.read_all(results))

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from labelcut.experiments.data import REAL, title_of
+from labelcut.experiments.lines import NOISES, Lines, complete_cells, paired, stack_means
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.run import Record
-from labelcut.experiments.tables import Lines, complete_cells, paired
 
 Values = npt.NDArray[np.float64]
 
@@ -104,9 +104,9 @@ def mean_ranks(lines: Lines, score: str, methods: Sequence[str], noises: Sequenc
     from scipy import stats
 
     cells = complete_cells(lines, score, methods, noises)
-    means = np.array([[lines.mean(score, m, *cell) for m in methods] for cell in cells], dtype=np.float64)
-    if not len(cells):
+    if not cells:
         return np.zeros(len(methods)), 0
+    means = stack_means(lines, score, methods, cells)
     return np.asarray(stats.rankdata(-means, axis=1).mean(axis=0), dtype=np.float64), len(cells)
 
 
@@ -225,9 +225,8 @@ def all_figures(by_study: dict[str, list[Record]]) -> dict[str, Any]:
     """Draw every figure there are lines for; name -> figure."""
     real = Lines(by_study.get("real", []))
     methods = real.methods()
-    noises = ("20", "30")
     found: dict[str, Any] = {}
-    for noise in noises:
+    for noise in NOISES:
         for rival in RIVALS:
             for ours in ("paper", "default"):
                 found[f"improvement-{ours}-{rival}-{noise}"] = improvement_histogram(
@@ -236,8 +235,8 @@ def all_figures(by_study: dict[str, list[Record]]) -> dict[str, Any]:
     for data in CONFIDENCE_SETS:
         found[f"confidence-{data}"] = confidence_histograms(Lines(by_study.get("confidence", [])), data)
     for score in ("accuracy", "noise_f1"):
-        finished = [m for m in methods if complete_cells(real, score, [m], noises)]
-        found[f"ranks-{score}"] = difference_diagram(real, score, finished, noises)
-    found["reliability"] = reliability_curve(real, methods, noises)
+        finished = [m for m in methods if complete_cells(real, score, [m], NOISES)]
+        found[f"ranks-{score}"] = difference_diagram(real, score, finished, NOISES)
+    found["reliability"] = reliability_curve(real, methods, NOISES)
     found["noise"] = noise_curve(by_study.get("noise", []))
     return {name: figure for name, figure in found.items() if figure is not None}

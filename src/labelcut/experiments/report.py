@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from labelcut.experiments import figures, run, tables
-from labelcut.experiments.data import title_of
+from labelcut.experiments import figures, run
+from labelcut.experiments.lines import NOISES, Lines
 from labelcut.experiments.methods import METHODS
+from labelcut.experiments.printed import printed, reproduction_table
+from labelcut.experiments.reading import reading
+from labelcut.experiments.render import SCORE_TITLES, Table
 from labelcut.experiments.run import Record
-from labelcut.experiments.tables import Lines, Table
+from labelcut.experiments.tables.ablation import ablation_table
+from labelcut.experiments.tables.noise import confidence_table, noise_table
+from labelcut.experiments.tables.runs import failure_table, progress_table
+from labelcut.experiments.tables.scores import losses_table, overall_table, score_table
+from labelcut.experiments.tables.seconds import cost_table, time_table
+from labelcut.experiments.tables.synthetic import synthetic_table
 
-SCORES = ("accuracy", "balanced_accuracy", "noise_f1")
+PRINTED_SCORES = ("accuracy", "balanced_accuracy", "noise_f1")
 RANKED = ("accuracy", "noise_f1", "average_precision")
 """Scores for which the report lists where LabelCut is not the best."""
-NOISES = ("20", "30")
 
 CAPTIONS = {
     "improvement": "Accuracy improvement on the synthetic sets; dashed: zero, red: the mean.",
@@ -33,37 +40,48 @@ def read_all(results: Path) -> dict[str, list[Record]]:
 
 def all_tables(by_study: dict[str, list[Record]]) -> dict[str, list[Table]]:
     """Build every table there are lines for, by study."""
-    found: dict[str, list[Table]] = {}
-    ten = Lines(by_study["accuracy"])
-    if ten.methods():
-        found["accuracy"] = [
-            tables.reproduction_table(ten),
-            tables.reproduction_table(ten, "noise_f1"),
-            tables.overall_table(ten),
-            *(tables.score_table(ten, score, noise) for score in tables.SCORE_TITLES for noise in NOISES),
-            *(tables.losses(ten, score) for score in RANKED),
-        ]
-    found["real"] = []
-    for share in (0.3, 0.2):
-        five = Lines([record for record in by_study["real"] if record["seed"] < 5], share)
-        if five.methods():
-            found["real"] += [tables.score_table(five, score, noise) for score in SCORES for noise in NOISES]
-            found["real"].append(tables.overall_table(five, _finished(five)))
-            found["real"] += [tables.losses(five, score) for score in RANKED]
-    if by_study["synthetic"]:
-        found["synthetic"] = [tables.synthetic_table(by_study["synthetic"])]
-    if by_study["confidence"]:
-        found["confidence"] = [tables.confidence_table(Lines(by_study["confidence"]))]
-    if by_study["time"]:
-        found["time"] = [tables.time_table(Lines(by_study["time"]), noise) for noise in NOISES]
-    if by_study["ablation"]:
-        found["ablation"] = [tables.ablation_table(by_study["ablation"])]
-    if by_study["noise"]:
-        found["noise"] = [tables.noise_table(by_study["noise"], score) for score in ("accuracy", "noise_f1")]
-    everything = [record for records in by_study.values() for record in records]
+    builders: dict[str, Callable[[list[Record]], list[Table]]] = {
+        "accuracy": _ten_seed_tables,
+        "real": _five_seed_tables,
+        "synthetic": lambda records: [synthetic_table(records)],
+        "confidence": lambda records: [confidence_table(Lines(records))],
+        "time": lambda records: [time_table(Lines(records), noise) for noise in NOISES],
+        "ablation": lambda records: [ablation_table(records)],
+        "noise": lambda records: [noise_table(records, score) for score in ("accuracy", "noise_f1")],
+    }
+    found = {study: build(by_study[study]) for study, build in builders.items() if by_study[study]}
+    everything = _all_records(by_study)
     if any("error" in record for record in everything):
-        found["failures"] = [tables.failure_table(everything)]
-    return {study: one for study, one in found.items() if one}
+        found["failures"] = [failure_table(everything)]
+    return {study: tables for study, tables in found.items() if tables}
+
+
+def _ten_seed_tables(records: list[Record]) -> list[Table]:
+    lines = Lines(records)
+    if not lines.methods():
+        return []
+    return [
+        reproduction_table(lines),
+        reproduction_table(lines, "noise_f1"),
+        overall_table(lines),
+        *(score_table(lines, score, noise) for score in SCORE_TITLES for noise in NOISES),
+        *(losses_table(lines, score) for score in RANKED),
+    ]
+
+
+def _five_seed_tables(records: list[Record]) -> list[Table]:
+    found: list[Table] = []
+    for share in (0.3, 0.2):
+        lines = Lines([record for record in records if record["seed"] < 5], share)
+        if lines.methods():
+            found += [score_table(lines, score, noise) for score in PRINTED_SCORES for noise in NOISES]
+            found.append(overall_table(lines, _finished(lines)))
+            found += [losses_table(lines, score) for score in RANKED]
+    return found
+
+
+def _all_records(by_study: dict[str, list[Record]]) -> list[Record]:
+    return [record for records in by_study.values() for record in records]
 
 
 def _finished(lines: Lines) -> list[str]:
@@ -72,96 +90,20 @@ def _finished(lines: Lines) -> list[str]:
     return [m for m in lines.methods() if all(lines.runs(m, data, noise) for data, noise in cells)]
 
 
-def progress_table(by_study: dict[str, list[Record]]) -> Table:
-    """Say how much of each study is finished, per method."""
-    rows = []
-    for name, records in by_study.items():
-        planned: dict[str, int] = {}
-        for one in run.load_study(name).runs:
-            planned[one.method] = planned.get(one.method, 0) + 1
-        for method in (m for m in METHODS if m in planned):
-            mine = [record for record in records if record["method"] == method]
-            failed = sum("error" in record for record in mine)
-            rows.append((name, METHODS[method].title, str(len(mine)), str(planned[method]), str(failed)))
-    head = ("Study", "Method", "Finished", "Planned", "Failed")
-    return Table("Runs per study and method", head, tuple(rows), (), "progress")
-
-
-def reading(lines: Lines) -> list[str]:
-    """Say in sentences what the ten-seed study shows; every number comes from its lines."""
-    said: list[str] = []
-    cells = tables.reproductions(lines)
-    if cells:
-        missed = [cell for cell in cells if not cell.is_reproduced]
-        text = (
-            f'`preset="paper"` reproduces {len(cells) - len(missed)} of {len(cells)} finished accuracy cells'
-        )
-        above = sum(cell.ours >= cell.printed for cell in cells)
-        text += f" ({above} of them at or above the printed value)."
-        if missed:
-            names = ", ".join(
-                f"{title_of(c.data)} {c.noise} % ({c.ours:.1f} against {c.printed:.1f}, "
-                f"allowed {c.printed - c.allowed:.1f})"
-                for c in missed
-            )
-            text += f" Not reproduced: {names}."
-        said.append(text)
-    methods = [m for m in lines.methods() if m not in ("literal", "hnc")]
-    shared = lines.on_shared_seeds(methods)
-    for score in ("accuracy", "noise_f1", "average_precision"):
-        complete = tables.complete_cells(shared, score, methods, NOISES)
-        if not complete:
-            continue
-        means = np.array(
-            [[shared.mean(score, m, *cell) for m in methods] for cell in complete], dtype=np.float64
-        )
-        gap = (means.max(axis=1)[:, None] - means).mean(axis=0)
-        order = np.argsort(gap)
-        text = (
-            f"{tables.SCORE_TITLES[score]}: over {len(complete)} cells the smallest average gap from the "
-            f"best has {METHODS[methods[order[0]]].title} ({gap[order[0]]:.2f} points), then "
-            + ", ".join(f"{METHODS[methods[i]].title} ({gap[i]:.2f})" for i in order[1:4])
-            + "."
-        )
-        if "default" in methods:
-            ours = methods.index("default")
-            ahead = [METHODS[methods[i]].title for i in order if gap[i] < gap[ours]]
-            if ahead:
-                text += f" Ahead of LabelCut on this measure: {', '.join(ahead)}."
-            best = int((means[:, ours] >= means.max(axis=1) - 0.05).sum())
-            text += (
-                f" LabelCut is the best, or level with it to one digit, in {best} of {len(complete)} cells."
-            )
-        said.append(text)
-    for rival in ("forest", "forest_layer", "cl"):
-        if "default" not in methods or rival not in methods:
-            continue
-        parts = []
-        for score in ("accuracy", "noise_f1", "average_precision"):
-            cells_ = [(d, n) for d in shared.data() for n in NOISES]
-            pairs = tables.paired(shared, score, "default", rival, cells_)
-            if len(pairs) < 5:
-                continue
-            difference = pairs[:, 0] - pairs[:, 1]
-            error = difference.std(ddof=1) / np.sqrt(len(difference))
-            parts.append(f"{difference.mean():+.2f} (se {error:.2f}) in {tables.SCORE_TITLES[score].lower()}")
-        if parts:
-            said.append(
-                f"LabelCut against {METHODS[rival].title}, {len(pairs)} paired runs: {', '.join(parts)}. "
-                "Runs of one data set are not independent, so read the errors as lower bounds."
-            )
-    return said
-
-
 def write_report(results: Path, page: Path) -> list[Path]:
     """Write the page, and its figures beside it in ``figures/``."""
     by_study = read_all(results)
-    found = all_tables(by_study)
     drawn = figures.all_figures(by_study)
     folder = page.parent / "figures"
     paths = [path for name, figure in drawn.items() for path in figures.save(figure, folder, name, ("svg",))]
-    lines = Lines(by_study["accuracy"])
-    parts = [
+    parts = [*_opening(by_study), *_remarks(results), *_chapters(by_study, drawn), *_closing(by_study)]
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("\n".join(parts), encoding="utf-8")
+    return [page, *paths]
+
+
+def _opening(by_study: dict[str, list[Record]]) -> list[str]:
+    return [
         "# Results",
         "",
         "This page is generated by `labelcut experiment report` from the lines in `results/`; do not edit "
@@ -172,9 +114,14 @@ def write_report(results: Path, page: Path) -> list[Path]:
         "",
         "## What it shows",
         "",
-        *(f"- {sentence}" for sentence in reading(lines)),
+        *(f"- {text}" for text in reading(Lines(by_study["accuracy"]))),
         "",
-        *_remarks(results),
+    ]
+
+
+def _chapters(by_study: dict[str, list[Record]], drawn: dict[str, Any]) -> list[str]:
+    found = all_tables(by_study)
+    return [
         *_chapter("Ten seeds, 30 % test rows", found.get("accuracy", [])),
         *_pictures(drawn, "ranks", "reliability"),
         *_chapter("Every rival, five seeds", found.get("real", [])),
@@ -187,18 +134,20 @@ def write_report(results: Path, page: Path) -> list[Path]:
         *_chapter("What each choice is worth", found.get("ablation", [])),
         *_chapter("Time", found.get("time", [])),
         *_chapter("Failed runs", found.get("failures", [])),
+    ]
+
+
+def _closing(by_study: dict[str, list[Record]]) -> list[str]:
+    return [
         "## What has been run",
         "",
         progress_table(by_study).markdown(),
-        tables.cost_table([record for records in by_study.values() for record in records]).markdown(),
+        cost_table(_all_records(by_study)).markdown(),
         "## Misprints in the paper",
         "",
-        *(f"- {text}" for text in tables.printed()["corrections"]),
+        *(f"- {text}" for text in printed()["corrections"]),
         "",
     ]
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(parts), encoding="utf-8")
-    return [page, *paths]
 
 
 def _open_parts(by_study: dict[str, list[Record]]) -> list[str]:
@@ -227,7 +176,7 @@ def _chapter(title: str, found: list[Table]) -> list[str]:
     return [f"## {title}", "", *([table.markdown() for table in found] or ["None so far.", ""])]
 
 
-def _pictures(drawn: dict[str, object], *kinds: str) -> list[str]:
+def _pictures(drawn: dict[str, Any], *kinds: str) -> list[str]:
     text = []
     for name in drawn:
         kind = name.split("-")[0]
