@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import labelcut
 from labelcut.decisions import match, read_decisions
 from labelcut.reading import BadChoice, BadTable, find_source, read_frame
 from labelcut.records import append_cells, cell_spans, iterate_records, replace_cell, split_cells
@@ -193,6 +194,33 @@ def test_equal_rows_take_one_decision_each(tmp_path):
     key = make_table(frame, label="y").key_texts()[0]
     decisions = decided(tmp_path, f"{key},,1,a,flip,b", f"{key},,2,a,keep,a")
     assert match(decisions, make_table(frame, label="y")).labels == {0: "b", 1: "a"}
+
+
+def flip_every(label, to, classes, tmp_path):
+    """A partly labeled table, and decisions that turn every one of its rows of one class into another."""
+    rng = np.random.default_rng(0)
+    code = np.repeat(np.arange(len(classes)), 40)
+    X = rng.normal(4.0 * code[:, None], 1.0, (code.size, 2))
+    y = np.where(np.arange(code.size) % 2 == 0, np.array(classes, dtype=object)[code], None)
+    frame = pd.DataFrame({"name": [f"r{i}" for i in range(code.size)], "x": X[:, 0], "z": X[:, 1], "y": y})
+    lines = [f",r{i},{i + 1},{label},flip,{to}" for i in np.flatnonzero(y == label)]
+    decided(tmp_path, *lines)
+    return frame, tmp_path / "decisions.csv"
+
+
+def test_a_class_emptied_by_decisions_does_not_make_unlabeled_rows_a_class(tmp_path):
+    frame, decisions = flip_every("a", "b", ["a", "b", "c"], tmp_path)
+    found = labelcut.audit(frame, label="y", id="name", decisions=decisions, n_jobs=1)
+    assert found.summary["counts"]["labeled"] == 60
+    assert (found.rows["status"] == "unlabeled").tolist() == frame["y"].isna().tolist()
+    assert set(found.rows["predicted_label"]) == {"b", "c"}
+    assert (found.rows["predicted_label"][80:] == "c").mean() > 0.9
+
+
+def test_decisions_that_leave_one_class_are_refused_in_the_words_of_the_table(tmp_path):
+    frame, decisions = flip_every("a", "b", ["a", "b"], tmp_path)
+    with pytest.raises(BadTable, match=r"all 40 labeled rows are 'b'; at least one row of each class"):
+        labelcut.audit(frame, label="y", id="name", decisions=decisions, n_jobs=1)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pandas as pd
 import polars
 import pytest
 
-from labelcut.labels import check_trust, read_labels, stand_ins
+from labelcut.labels import Labels, check_trust, read_labels, stand_ins
 
 
 def codes_of(y):
@@ -114,3 +114,15 @@ def test_bad_weights_are_told(weight, message):
 def test_the_first_of_equal_rows_stands_for_all():
     X = np.array([[1.0], [1.0], [1.0], [2.0], [2.0]])
     assert stand_ins(X, np.array([0, 0, 1, 1, 1]), np.ones(5)).tolist() == [0, 0, 2, 3, 3]
+
+
+def test_labels_that_were_read_before_are_not_guessed_again():
+    labels = Labels.of_codes(["a", "b", "c"], np.array([-1, 1, 2, 1]))  # no row is an a
+    assert (labels.classes.tolist(), labels.codes.tolist()) == (["b", "c"], [-1, 0, 1, 0])
+    only_b = Labels.of_codes(["a", "b"], np.array([-1, 1, 1]))
+    assert (only_b.classes.tolist(), only_b.codes.tolist()) == (["b"], [-1, 0, 0])
+    assert read_labels(only_b, 3) is only_b
+    with pytest.raises(ValueError, match=r"y has 3 labels, but X has 4 rows"):
+        read_labels(only_b, 4)
+    with pytest.raises(ValueError, match=r"none of the 2 rows has a label"):
+        Labels.of_codes(["a", "b"], np.array([-1, -1]))

@@ -17,6 +17,7 @@ import pandas as pd
 from labelcut.classifier import ConfidenceHNC
 from labelcut.decisions import Matched, match, read_decisions
 from labelcut.encoding import encode
+from labelcut.labels import Labels
 from labelcut.reading import BadChoice, BadTable
 from labelcut.report.budget import plant_and_find
 from labelcut.report.cells import cell_texts
@@ -286,11 +287,11 @@ def audit_table(
 def _fit(
     model: ConfidenceHNC, X: np.ndarray, table: Table, trust: np.ndarray
 ) -> tuple[ConfidenceHNC, list[str]]:
-    """Fit the model; what it warns of becomes notes for the report."""
+    """Fit the model to the labels as the table reads them; what it warns of becomes notes for the report."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
-            model.fit(X, table.codes, sample_weight=trust)
+            model.fit(X, Labels.of_codes(table.classes, table.codes), sample_weight=trust)
         except ValueError as error:
             raise BadTable(f"{table.name}: {error}") from error
     return model, [str(warned.message) for warned in caught if issubclass(warned.category, UserWarning)]
@@ -309,7 +310,8 @@ def _with_decisions(table: Table, matched: Matched) -> tuple[Table, np.ndarray]:
 
 def _rows(table: Table, model: ConfidenceHNC) -> pd.DataFrame:
     names = np.array([*table.classes, ""], dtype=object)
-    predicted = np.asarray(model.transduction_, dtype=np.int64)
+    code_of = {name: code for code, name in enumerate(table.classes)}
+    predicted = np.array([code_of[name] for name in model.transduction_], dtype=np.int64)
     return pd.DataFrame(
         {
             "row": table.rows + 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,19 @@ class Labels:
     classes: NDArray[Any]
     codes: NDArray[np.int64]
 
+    @classmethod
+    def of_codes(cls, names: Sequence[Any], codes: NDArray[np.int64]) -> Labels:
+        """Return labels that were read before: code ``c`` stands for ``names[c]``, -1 for no label.
+
+        Nothing is guessed, so a -1 is never a class. Names that no row carries are left out.
+        """
+        is_labeled = codes != UNLABELED
+        _check_any(is_labeled)
+        carried, found = np.unique(codes[is_labeled], return_inverse=True)
+        kept = np.full(codes.size, UNLABELED, dtype=np.int64)
+        kept[is_labeled] = found
+        return cls(np.array(names, dtype=object)[carried], kept)
+
     @property
     def is_labeled(self) -> NDArray[np.bool_]:
         """True for rows that carry a label."""
@@ -42,16 +56,17 @@ def read_labels(y: Any, n_rows: int) -> Labels:
 
     Parameters
     ----------
-    y : array-like of shape (n_rows,)
-        Text, booleans, integers, whole floats or objects; numpy, pandas, polars or a list.
+    y : array-like of shape (n_rows,), or Labels
+        Text, booleans, integers, whole floats or objects; numpy, pandas, polars or a list. Labels that were
+        read before are taken as they are.
     n_rows : int
         The number of rows that y has to have.
     """
+    if isinstance(y, Labels):
+        _check_length(y.codes.size, n_rows)
+        return y
     values, is_missing = _values_and_missing(y)
-    if values.size != n_rows:
-        raise ValueError(
-            f"y has {values.size} labels, but X has {n_rows} rows; give one label per row (-1 for unlabeled)."
-        )
+    _check_length(values.size, n_rows)
     is_minus_one = _equals(values, UNLABELED) & ~is_missing
     if is_minus_one.any():
         present = values[~is_missing]
@@ -64,11 +79,7 @@ def read_labels(y: Any, n_rows: int) -> Labels:
                 )
             is_minus_one[:] = False
     is_labeled = ~(is_missing | is_minus_one)
-    if not is_labeled.any():
-        raise ValueError(
-            f"none of the {n_rows} rows has a label; at least one row of each class is needed (in y, -1, "
-            "None and NaN mean unlabeled)."
-        )
+    _check_any(is_labeled)
     labeled = _one_kind(values[is_labeled])
     if labeled.dtype.kind == "f" and not np.isfinite(labeled).all():
         raise ValueError("y contains infinity; labels are text, booleans or whole numbers.")
@@ -135,6 +146,21 @@ def stand_ins(
     is_new = np.ones(len(X), dtype=bool)
     is_new[1:] = (codes[1:] != codes[:-1]) | (trust[1:] != trust[:-1]) | (X[1:] != X[:-1]).any(axis=1)
     return np.maximum.accumulate(np.where(is_new, np.arange(len(X)), 0))
+
+
+def _check_length(n_labels: int, n_rows: int) -> None:
+    if n_labels != n_rows:
+        raise ValueError(
+            f"y has {n_labels} labels, but X has {n_rows} rows; give one label per row (-1 for unlabeled)."
+        )
+
+
+def _check_any(is_labeled: NDArray[np.bool_]) -> None:
+    if not is_labeled.any():
+        raise ValueError(
+            f"none of the {is_labeled.size} rows has a label; at least one row of each class is needed (in "
+            "y, -1, None and NaN mean unlabeled)."
+        )
 
 
 def _values_and_missing(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
