@@ -257,6 +257,20 @@ def test_raising_the_trust_above_the_told_value_keeps_the_label():
     )
 
 
+@pytest.mark.parametrize("weight", [0.25, 2.0, np.inf])
+def test_the_trust_that_a_label_needs_does_not_depend_on_the_trust_it_has(weight):
+    X, given, _, is_wrong = moons()
+    clf = small("paper").fit(X, given)
+    row = int(np.flatnonzero(is_wrong & clf.is_label_issue_)[0])
+    trust = np.ones(len(X))
+    trust[row] = weight
+    again = small("paper", tradeoff=clf.tradeoff_).fit(X, given, sample_weight=trust)
+    others = np.arange(len(X)) != row
+    assert (again.transduction_ == clf.transduction_)[others].all()  # the same cut around the row
+    assert 0 < clf.explain(row).flips_at_trust < np.inf
+    assert again.explain(row).flips_at_trust == pytest.approx(clf.explain(row).flips_at_trust)
+
+
 def test_an_unlabeled_row_is_explained_by_its_neighbors():
     X, given, *_ = moons()
     clf = small().fit(X, given)

@@ -43,6 +43,11 @@ class Side:
         """All prices added up; the cheaper side wins if nothing else moves."""
         return self.neighbors + self.label + self.prior + self.tradeoff
 
+    @property
+    def without_label(self) -> float:
+        """What the side would cost if the row had no label of its own."""
+        return self.neighbors + self.prior + self.tradeoff
+
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
@@ -67,8 +72,8 @@ class Explanation:
     tradeoff : float
         The trade-off in use.
     flips_at_trust : float
-        The ``sample_weight`` below which the label would be contradicted if only this row could move; 0 if it
-        never would, inf if its confidence is 0, NaN without a label.
+        The ``sample_weight`` below which the label would be contradicted if only this row could move,
+        whatever weight it has now; 0 if it never would, inf if its confidence is 0, NaN without a label.
     neighbors : ndarray of int
         Row numbers of the neighbours, most similar first.
     weights : ndarray of float
@@ -165,7 +170,8 @@ def weigh_sides(graph: SimilarityGraph, found: Separation, i: int) -> tuple[Side
     if sign == 0:
         return positive, negative, float("nan")
     own, other = (positive, negative) if sign > 0 else (negative, positive)
-    against = own.total - (other.total - other.label)  # what the label has to outweigh
+    against = own.without_label - other.without_label  # what the label has to outweigh
     if against <= 0:
         return positive, negative, 0.0
-    return positive, negative, against / price if price > 0 else float("inf")
+    per_trust = float(found.label_price[i])
+    return positive, negative, against / per_trust if per_trust > 0 else float("inf")

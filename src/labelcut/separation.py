@@ -122,6 +122,8 @@ class Separation:
         Confidence in each label; NaN for unlabeled rows.
     label_term, prior_term : ndarray of shape (n_rows,)
         The g and u of the cut (see :mod:`labelcut.tradeoff`).
+    label_price : ndarray of shape (n_rows,)
+        What the label term would be at a trust of 1.
     prior : Prior or None
         How the forest's probability of a new row becomes its prior; None if no prior is used.
     choice : Choice
@@ -148,6 +150,7 @@ class Separation:
     confidence: Floats
     label_term: Floats
     prior_term: Floats
+    label_price: Floats
     prior: Prior | None
     choice: Choice
     join_at: Floats
@@ -207,7 +210,8 @@ def separate(
 
     with clock.stage("confidence cuts"):
         confidence = _confidence(graph, sign, trust, settings, n_jobs)
-    label_term = _label_term(confidence, sign, trust, scale * settings.confidence_strength, noise)
+    worth = scale * settings.confidence_strength
+    label_term = _label_term(confidence, sign, trust, worth, noise)
 
     with clock.stage("fold cuts"):
         label_terms = [label_term] * len(folds)
@@ -215,9 +219,7 @@ def separate(
             for k, hidden in enumerate(folds):
                 seen = np.where(hidden, 0, sign)
                 in_fold = _confidence(graph, seen, trust, settings, n_jobs)
-                label_terms[k] = _label_term(
-                    in_fold, seen, trust, scale * settings.confidence_strength, noise
-                )
+                label_terms[k] = _label_term(in_fold, seen, trust, worth, noise)
         choice = choose_tradeoff(
             graph,
             sign,
@@ -247,6 +249,7 @@ def separate(
         confidence=confidence,
         label_term=label_term,
         prior_term=prior_term,
+        label_price=_label_term(confidence, sign, np.ones_like(trust), worth, noise),
         prior=prior,
         choice=choice,
         join_at=path.join_at,
