@@ -147,10 +147,12 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Notes ----- ``predict`` does not solve a new cut. A new row looks up its nearest rows of the table, and
-    the sides these are on, with the forest's opinion, give its probability by the same formula that gave
-    the rows of the table theirs. So for rows of the table ``predict`` and ``transduction_`` agree nearly
-    everywhere; they can differ because ``predict`` does not know that the row itself was in the table.
+    Notes
+    -----
+    ``predict`` does not solve a new cut. A new row looks up its nearest rows of the table, and the sides
+    these are on, with the forest's opinion, give its probability by the same formula that gave the rows of
+    the table theirs. So for rows of the table ``predict`` and ``transduction_`` agree nearly everywhere; they
+    can differ because ``predict`` does not know that the row itself was in the table.
 
     Examples
     --------
