@@ -283,7 +283,10 @@ def test_a_class_without_labeled_rows_has_probability_0():
         (ValueError, {"tuning": "grid"}, "tuning is 'grid'; choose 'oob'"),
         (ValueError, {"leaf_sizes": []}, "leaf_sizes is empty"),
         (ValueError, {"leaf_sizes": [0.7]}, r"leaf_sizes contains 0.7; each is a share"),
-        (ValueError, {"n_trees": 0}, "n_trees=0; grow at least 1 tree"),
+        (TypeError, {"leaf_sizes": 0.01}, r"leaf_sizes=0.01 is a float; give a sequence of numbers"),
+        (TypeError, {"leaf_sizes": ["a"]}, r"leaf_sizes\[0\]='a' is a str; give a number"),
+        (ValueError, {"n_trees": 0}, "n_trees=0; choose at least 1"),
+        (TypeError, {"n_trees": "many"}, "n_trees='many' is a str; give a whole number"),
     ],
 )
 def test_wrong_arguments_are_refused_with_a_remedy(error, arguments, message):

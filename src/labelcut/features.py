@@ -16,11 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 
+from labelcut.parameters import numbers, whole
+
 __all__ = [
     "ColumnScale",
     "Forest",
     "canonical_order",
     "check_importances",
+    "check_leaf_sizes",
     "deal_folds",
     "fit_forest",
     "scale_columns",
@@ -147,7 +150,10 @@ def check_importances(importances: ArrayLike | None, n_features: int) -> Floats:
     """
     if importances is None:
         return np.full(n_features, 1.0 / n_features)
-    shares = np.asarray(importances, dtype=np.float64)
+    try:
+        shares = np.asarray(importances, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"importances={importances!r} are no numbers; give one number per column.") from error
     if shares.shape != (n_features,):
         raise ValueError(
             f"importances have shape {shares.shape}, but X has {n_features} columns; "
@@ -165,6 +171,19 @@ def check_importances(importances: ArrayLike | None, n_features: int) -> Floats:
         )
     shares = shares / shares.max()
     return np.asarray(shares / shares.sum())
+
+
+def check_leaf_sizes(leaf_sizes: Any) -> tuple[float, ...]:
+    """Return the leaf sizes to choose from; each is a share of the labeled rows, at most one half."""
+    shares = numbers("leaf_sizes", leaf_sizes)
+    if not shares:
+        raise ValueError("leaf_sizes is empty; give at least one share of the labeled rows, such as 0.01.")
+    for leaf in shares:
+        if not 0.0 < leaf <= 0.5:
+            raise ValueError(
+                f"leaf_sizes contains {leaf}; each is a share of the labeled rows above 0, at most 0.5."
+            )
+    return shares
 
 
 def weight_columns(X: Floats, importances: Floats) -> Floats:
@@ -258,9 +277,10 @@ def fit_forest(
         raise ValueError(f"tuning is {tuning!r}; choose 'oob' (cheap) or 'cv' (as in the paper).")
     if leaf_sizes is None:
         leaf_sizes = PAPER_LEAF_SIZES if tuning == "cv" else OOB_LEAF_SIZES
+    leaf_sizes = check_leaf_sizes(leaf_sizes)
     if n_trees is None:
         n_trees = PAPER_TREES if tuning == "cv" else OOB_TREES
-    _check_sizes(leaf_sizes, n_trees)
+    n_trees = whole("n_trees", n_trees, 1)
 
     rng = check_random_state(random_state)
     seed = int(rng.randint(np.iinfo(np.int32).max))
@@ -450,16 +470,3 @@ def _check_codes(codes: NDArray[Any], n_rows: int) -> Ints:
     if not labeled.size:
         raise ValueError("no row is labeled (all codes are -1); the forest needs labeled rows of each class.")
     return labeled
-
-
-def _check_sizes(leaf_sizes: Sequence[float], n_trees: int) -> None:
-    """Check the leaf sizes to choose from and the number of trees."""
-    if not len(leaf_sizes):
-        raise ValueError("leaf_sizes is empty; give at least one share of the labeled rows, such as 0.01.")
-    for leaf in leaf_sizes:
-        if not 0.0 < leaf <= 0.5:
-            raise ValueError(
-                f"leaf_sizes contains {leaf}; each is a share of the labeled rows above 0, at most 0.5."
-            )
-    if n_trees < 1:
-        raise ValueError(f"n_trees={n_trees}; grow at least 1 tree.")

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from labelcut.nearest import Neighbors, check_count, neighbors
+from labelcut.parameters import positive
 
 __all__ = [
     "Neighbors",
@@ -163,8 +164,7 @@ def kernel_weights(distance: Floats, kernel: str, bandwidth: float, n_features: 
 
 def _kernel(kernel: str, bandwidth: float, n_features: int) -> Callable[[Floats], Floats]:
     """Return the function from distance to weight."""
-    if not (np.isfinite(bandwidth) and bandwidth > 0.0):
-        raise ValueError(f"bandwidth={bandwidth}; give a finite number above 0, such as 0.75.")
+    bandwidth = positive("bandwidth", bandwidth)
     if kernel == "squared":
         return lambda distance: np.exp(-np.square(distance) / (n_features * 2.0 * bandwidth**2))
     if kernel == "literal":

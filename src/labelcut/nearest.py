@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
 
 from labelcut.features import row_bytes
+from labelcut.parameters import whole
 
 __all__ = ["Neighbors", "check_count", "neighbors"]
 
@@ -511,9 +512,7 @@ def _drop_self(index: Ints, distance: Floats) -> tuple[Ints, Floats]:
 
 def check_count(n_neighbors: int, n_others: int, found: str = "each row has only {} others") -> None:
     """Check that there are enough rows to be neighbors."""
-    if n_neighbors < 1:
-        raise ValueError(f"n_neighbors={n_neighbors}; choose at least 1.")
-    if n_neighbors > n_others:
+    if whole("n_neighbors", n_neighbors, 1) > n_others:
         raise ValueError(
             f"n_neighbors={n_neighbors}, but {found.format(n_others)}; "
             + (f"choose at most {n_others}." if n_others else "at least two rows are needed.")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcut.features import check_importances
+from labelcut.features import check_importances, check_leaf_sizes
 from labelcut.labels import Labels
+from labelcut.parameters import number, numbers, one_of, positive, whole
 from labelcut.separation import Settings
 
 __all__ = ["PRESETS", "Plan", "make_plan"]
@@ -80,6 +81,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 ALLOWED: dict[str, tuple[Any, ...]] = {
+    "scale": (True, False),
+    "verbose": (True, False),
     "forest_tuning": ("oob", "cv"),
     "kernel": ("squared", "literal"),
     "one_sided": ("half", "full"),
@@ -123,19 +126,7 @@ class Plan:
 def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) -> Plan:
     """Return the choices for a table: the user's, or else those of the preset."""
     n_rows, n_classes = labels.codes.size, labels.classes.size
-    preset = parameters["preset"]
-    if preset not in PRESETS:
-        raise ValueError(
-            f"preset={preset!r}; choose one of {_listed(PRESETS)}.{_did_you_mean(preset, PRESETS)}"
-        )
-    chosen = dict(parameters)
-    for name, value in PRESETS[preset].items():
-        if chosen[name] is None:
-            chosen[name] = value
-    for name, allowed in ALLOWED.items():
-        if not any(chosen[name] is value or chosen[name] == value for value in allowed):
-            hint = _did_you_mean(chosen[name], allowed)
-            raise ValueError(f"{name}={chosen[name]!r}; choose one of {_listed(allowed)}.{hint}")
+    chosen = _with_preset(parameters)
     is_large = n_rows >= PAPER_LARGE
     n_neighbors = chosen["n_neighbors"]
     if n_neighbors is None:
@@ -143,11 +134,9 @@ def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) ->
     bandwidth = chosen["bandwidth"]
     if bandwidth is None:
         bandwidth = 0.5 if is_large else 0.75
-    n_folds = _whole("n_folds", chosen["n_folds"], 2)
+    n_folds = whole("n_folds", chosen["n_folds"], 2)
     strengths = _strengths(chosen["prior_strengths"])
-    enough = chosen["enough_hidden"]
-    if not enough > 0:
-        raise ValueError(f"enough_hidden={enough!r}; give a number of labels above 0, or inf for every fold.")
+    enough = _enough(chosen["enough_hidden"])
     n_folds_run = int(np.clip(np.ceil(enough * n_folds / labels.n_labeled), 1, n_folds))
     if n_rows * (1 if n_classes == 2 else n_classes) >= FEW_FOLDS_FROM:
         strengths = strengths and (min(strengths, key=lambda a: abs(a - 1.0)),)
@@ -164,7 +153,7 @@ def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) ->
         confidence_symmetric=bool(chosen["confidence_symmetric"]),
         confidence_counts=chosen["confidence_counts"],
         confidence_scale=chosen["confidence_scale"],
-        confidence_strength=_positive("confidence_strength", chosen["confidence_strength"]),
+        confidence_strength=positive("confidence_strength", chosen["confidence_strength"]),
         confidence_in_folds=chosen["confidence_in_folds"],
         prior_strengths=strengths,
         tradeoff=_tradeoff(chosen["tradeoff"]),
@@ -175,10 +164,10 @@ def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) ->
         scale=bool(chosen["scale"]),
         importances=importances,
         forest_tuning=chosen["forest_tuning"],
-        leaf_sizes=None if chosen["leaf_sizes"] is None else tuple(chosen["leaf_sizes"]),
-        n_trees=None if chosen["n_trees"] is None else _whole("n_trees", chosen["n_trees"], 1),
-        n_neighbors=_whole("n_neighbors", n_neighbors, 1),
-        bandwidth=_positive("bandwidth", bandwidth),
+        leaf_sizes=None if chosen["leaf_sizes"] is None else check_leaf_sizes(chosen["leaf_sizes"]),
+        n_trees=None if chosen["n_trees"] is None else whole("n_trees", chosen["n_trees"], 1),
+        n_neighbors=whole("n_neighbors", n_neighbors, 1),
+        bandwidth=positive("bandwidth", bandwidth),
         kernel=chosen["kernel"],
         one_sided=chosen["one_sided"],
         neighbor_search=chosen["neighbor_search"],
@@ -187,6 +176,17 @@ def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) ->
         flags=chosen["flags"],
         settings=settings,
     )
+
+
+def _with_preset(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters, those left at None filled in by the preset, each word one that is known."""
+    chosen = dict(parameters)
+    for name, value in PRESETS[one_of("preset", parameters["preset"], PRESETS)].items():
+        if chosen[name] is None:
+            chosen[name] = value
+    for name, allowed in ALLOWED.items():
+        one_of(name, chosen[name], allowed)
+    return chosen
 
 
 def _importances(value: Any, n_features: int) -> NDArray[np.float64] | None:
@@ -199,11 +199,15 @@ def _importances(value: Any, n_features: int) -> NDArray[np.float64] | None:
     return check_importances(value, n_features)
 
 
+def _enough(value: Any) -> float:
+    enough = number("enough_hidden", value)
+    if not enough > 0:
+        raise ValueError(f"enough_hidden={value!r}; give a number of labels above 0, or inf for every fold.")
+    return enough
+
+
 def _strengths(value: Any) -> tuple[float, ...]:
-    try:
-        strengths = tuple(float(a) for a in value)
-    except TypeError:
-        strengths = (float(value),)
+    strengths = numbers("prior_strengths", (value,) if isinstance(value, Real) else value)
     for a in strengths:
         if not (np.isfinite(a) and a >= 0):
             raise ValueError(f"prior_strengths contains {a}; give numbers of 0 or more, or () for no prior.")
@@ -211,32 +215,8 @@ def _strengths(value: Any) -> tuple[float, ...]:
 
 
 def _tradeoff(value: Any) -> str | float:
-    if isinstance(value, str):
-        if value in ("crossing", "accuracy"):
-            return value
-    elif np.isfinite(value):
-        return float(value)
-    raise ValueError(f"tradeoff={value!r}; choose 'crossing', 'accuracy' or a finite number.")
-
-
-def _whole(name: str, value: Any, lowest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; give a whole number.")
-    if value < lowest:
-        raise ValueError(f"{name}={value}; choose at least {lowest}.")
-    return int(value)
-
-
-def _positive(name: str, value: Any) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name}={value!r}; give a finite number above 0.")
+    if isinstance(value, str) and value in ("crossing", "accuracy"):
+        return value
+    if isinstance(value, str) or not np.isfinite(number("tradeoff", value)):
+        raise ValueError(f"tradeoff={value!r}; choose 'crossing', 'accuracy' or a finite number.")
     return float(value)
-
-
-def _listed(values: Any) -> str:
-    return ", ".join(repr(value) for value in values)
-
-
-def _did_you_mean(word: Any, known: Any) -> str:
-    close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
