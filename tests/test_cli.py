@@ -12,6 +12,7 @@ import pytest
 from tables import AUDIT, N_WRONG, run, shop, write_shop
 
 import labelcut
+from labelcut.reading import BadChoice, find_source
 
 
 @pytest.fixture(scope="module")
@@ -290,6 +291,34 @@ def test_wrong_use_gives_one_line_and_a_code(tmp_path, monkeypatch, capsys, args
     assert shown.err.count("\n") == 1
     assert shown.out == ""
     assert [file.name for file in tmp_path.iterdir()] == ["shop.csv"]
+
+
+THREE = pd.DataFrame({"x": [1.5, 2.5, 3.5, 4.5], "y": ["a", "b", "c", "a"]})
+TOLD_TWICE = [
+    ({"positive": "a"}, ("--positive", "a"), "{} is for two classes", "positive='a'", "--positive a"),
+    ({"ignore": ["x"]}, ("--ignore", "x"), "name the kind of a useful one with {}.",
+     "kinds={'COLUMN': 'category'}", "--kind COLUMN=category"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "typed", "message", "in_python", "on_command_line"), TOLD_TWICE)
+def test_options_are_named_as_the_user_writes_them(
+    tmp_path, capsys, options, typed, message, in_python, on_command_line
+):
+    with pytest.raises(ValueError, match=re.escape(message.format(in_python))):
+        labelcut.audit(THREE, label="y", **options)
+    THREE.to_csv(tmp_path / "three.csv", index=False)
+    assert run("audit", tmp_path / "three.csv", "--label", "y", *typed, "--out", tmp_path / "out") in (2, 3)
+    assert message.format(on_command_line) in capsys.readouterr().err
+
+
+def test_how_to_read_a_file_is_told_as_the_user_writes_it(tmp_path, capsys):
+    file = tmp_path / "t.csv"
+    file.write_bytes(b"x,y\n1,a\n2,b\n")
+    with pytest.raises(BadChoice, match=r"^delimiter=';;' has 2 characters; it has to be one\.$"):
+        find_source(file, delimiter=";;")
+    assert run("audit", file, "--label", "y", "--delimiter", ";;", "--out", tmp_path / "out") == 2
+    assert capsys.readouterr().err == "labelcut: --delimiter ';;' has 2 characters; it has to be one.\n"
 
 
 def test_apply_never_writes_over_the_table(tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,20 @@ def test_the_core_knows_nothing_of_python():
         if path.name != "bindings.cpp":
             includes = [line for line in path.read_text().splitlines() if line.startswith("#include")]
             assert not [line for line in includes if "Python" in line or "nanobind" in line], path.name
+
+
+def test_only_the_command_line_speaks_of_its_options():
+    told = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        part = path.relative_to(SOURCE).parts[0]
+        if part not in ("cli.py", "demo.py", "experiments"):
+            texts = [
+                node.value
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            ]
+            told[path.name] = [text for text in texts if re.search(r"(^|[\s`(])--[a-z]", text)]
+    assert {name: texts for name, texts in told.items() if texts} == {}, "name it by labelcut.reading.Option"
 
 
 IMPORT_AND_TELL = """

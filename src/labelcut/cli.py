@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from labelcut.auditing import Audit
-    from labelcut.reading import Source
+    from labelcut.reading import Option, Source
     from labelcut.table import Table
 
 OUR_FAULT, WRONG_USE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
@@ -379,11 +380,21 @@ def main(args: list[str] | None = None) -> None:
         from labelcut.reading import BadChoice, BadTable
 
         if isinstance(error, BadChoice | BadTable):
-            _fail(str(error), WRONG_USE if isinstance(error, BadChoice) else BAD_DATA)
+            _fail(error.told(_as_typed), WRONG_USE if isinstance(error, BadChoice) else BAD_DATA)
         if os.environ.get("LABELCUT_DEBUG"):
             raise
         what = " ".join(f"{type(error).__name__}: {error}".split())
         _fail(f"a fault of LabelCut ({what}); LABELCUT_DEBUG=1 shows where, please report it.", OUR_FAULT)
+
+
+def _as_typed(option: Option) -> str:
+    """Write an option of a function as it is typed on the command line."""
+    word = "--" + {"kinds": "kind"}.get(option.name, option.name.replace("_", "-"))
+    if option.value is None:
+        return word
+    if isinstance(option.value, dict):
+        return " ".join(f"{word} {key}={value}" for key, value in option.value.items())
+    return f"{word} {shlex.quote(str(option.value))}"
 
 
 def _one_line(error: click.ClickException) -> str:

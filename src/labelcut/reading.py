@@ -17,7 +17,7 @@ import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -71,11 +71,35 @@ _ENDINGS = {
 _SIGNATURES = ((b"PAR1", "parquet"), (b"ARROW1", "feather"), (b"PK\x03\x04", "xlsx"))
 
 
-class BadTable(ValueError):
+@dataclass(frozen=True)
+class Option:
+    """An option named in a message, written as in Python; the command line has words of its own for it."""
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        """Return the option as it is passed to a function."""
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+class Refusal(ValueError):
+    """What was found and what to do, as pieces of text and the options between them."""
+
+    def __str__(self) -> str:
+        """Return the message in the words of Python."""
+        return self.told(str)
+
+    def told(self, write: Callable[[Option], str]) -> str:
+        """Return the message with its options written by a function."""
+        return "".join(write(part) if isinstance(part, Option) else str(part) for part in self.args)
+
+
+class BadTable(Refusal):
     """The data cannot be used as they are; the message says what was found and what to do."""
 
 
-class BadChoice(ValueError):
+class BadChoice(Refusal):
     """An option does not fit the data: a column that is not there, a class nobody has."""
 
 
@@ -237,7 +261,9 @@ def _with_encoding(source: Source, encoding: str | None) -> Source:
             if (zero := block.find(b"\0")) >= 0:
                 raise BadTable(
                     f"{source.name}: a NUL byte at position {position + zero}, so this is not plain text; "
-                    "remove it (tr -d '\\000'), or say --encoding utf-16-le if the file is UTF-16."
+                    "remove it (tr -d '\\000'), or say ",
+                    Option("encoding", "utf-16-le"),
+                    " if the file is UTF-16.",
                 )
             position += len(block)
             if block.isascii():
@@ -251,7 +277,7 @@ def _with_encoding(source: Source, encoding: str | None) -> Source:
     if n_beyond_ascii > n_wrong:
         note = f"{n_wrong} bytes are not UTF-8 and are shown as \ufffd; the tables we write keep them."
         return replace(source, notes=(*source.notes, note))
-    note = "The file is not UTF-8 and was read as cp1252 (Western European); --encoding says otherwise."
+    note = "The file is not UTF-8 and was read as cp1252 (Western European); if it is not, name its encoding."
     return replace(source, encoding="cp1252", notes=(*source.notes, note))
 
 
@@ -259,7 +285,9 @@ def _with_delimiter(source: Source, delimiter: str | None) -> Source:
     if delimiter is not None:
         delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1:
-            raise BadChoice(f"--delimiter {delimiter!r} has {len(delimiter)} characters; it has to be one.")
+            raise BadChoice(
+                Option("delimiter", delimiter), f" has {len(delimiter)} characters; it has to be one."
+            )
     text = _sample_text(source)
     if source.format == "arff":
         data = re.split(r"^\s*@data\b.*$", text, maxsplit=1, flags=re.MULTILINE | re.IGNORECASE)[-1]
@@ -307,7 +335,9 @@ def read_frame(source: Source, *, as_text: Iterable[str] = ()) -> pd.DataFrame:
         ) from error
     except UnicodeError as error:
         raise BadTable(
-            f"{source.name}: is not {source.encoding} ({error}); name the right one with --encoding."
+            f"{source.name}: is not {source.encoding} ({error}); name the right one with ",
+            Option("encoding"),
+            ".",
         ) from error
     except MemoryError:
         raise
@@ -407,7 +437,9 @@ def _read_csv(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
         what = f"line {found[2]} has {found[3]} cells" if found else "a record has more cells"
         raise BadTable(
             f"{source.name}: {what} where the header has {len(names)} (delimiter {source.delimiter!r}); "
-            "quote the cells that hold the delimiter, or name another one with --delimiter."
+            "quote the cells that hold the delimiter, or name another one with ",
+            Option("delimiter"),
+            ".",
         ) from error
 
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from labelcut.reading import BadChoice, BadTable, Source, as_label, unique_names
+from labelcut.reading import BadChoice, BadTable, Option, Source, as_label, unique_names
 
 KINDS = ("numeric", "category", "date", "text", "identifier", "constant")
 FEATURE_KINDS = ("numeric", "category", "date", "text")
@@ -55,7 +55,7 @@ class Table:
     `frame` is as it was read, `converted` has the columns that are numbers or dates written as text, and
     `index` is what the caller called the rows.
     `codes` holds the position of each row's label in `classes`, -1 for an unlabeled row.
-    `rows` gives each row's number in the file, counted from 0: with ``--max-rows`` the table is a sample.
+    `rows` gives each row's number in the file, counted from 0: with ``max_rows`` the table is a sample.
     `keys` names each row by its content.
     """
 
@@ -179,7 +179,9 @@ def make_table(
         kinds_found = ", ".join(f"{c.name} ({c.kind})" for c in columns if c.name != label) or "none"
         raise BadTable(
             f"{name}: no column to judge the labels by (found: {kinds_found}); "
-            "name the kind of a useful one with --kind COLUMN=category."
+            "name the kind of a useful one with ",
+            Option("kinds", {"COLUMN": "category"}),
+            ".",
         )
     return table
 
@@ -227,10 +229,15 @@ def _classes(
         )
     if positive is not None:
         if len(found) != 2:
-            raise BadChoice(f"--positive is for two classes, but {label!r} has {len(found)}; leave it out.")
+            raise BadChoice(
+                Option("positive", positive),
+                f" is for two classes, but {label!r} has {len(found)}; leave it out.",
+            )
         if positive not in found:
             raise BadChoice(
-                f"no row is labeled {positive!r}; --positive can be {found[0]!r} or {found[1]!r}."
+                f"no row is labeled {positive!r}; ",
+                Option("positive"),
+                f" can be {found[0]!r} or {found[1]!r}.",
             )
         found.sort(key=lambda text: text == positive)
     position = {text: code for code, text in enumerate(found)}
