@@ -321,15 +321,63 @@ def test_how_to_read_a_file_is_told_as_the_user_writes_it(tmp_path, capsys):
     assert capsys.readouterr().err == "labelcut: --delimiter ';;' has 2 characters; it has to be one.\n"
 
 
-def test_apply_never_writes_over_the_table(tmp_path, capsys):
+NO_DECISIONS = "key,id,row,given_label,decision,label,label_column,id_column\n"
+
+
+def test_apply_never_writes_over_the_table_or_the_decisions(tmp_path, capsys):
     write_shop(tmp_path / "shop.csv", n_rows=40, n_wrong=1)
     before = (tmp_path / "shop.csv").read_bytes()
-    (tmp_path / "d.csv").write_text("key,id,row,given_label,decision,label,label_column,id_column\n")
+    (tmp_path / "d.csv").write_text(NO_DECISIONS)
+    (tmp_path / "link.csv").symlink_to("d.csv")
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "shop.csv")
     args = ("apply", tmp_path / "shop.csv", tmp_path / "d.csv", "--label", "churned")
-    assert run(*args, "--out", tmp_path / "shop.csv") == 2
-    assert "is the table itself" in capsys.readouterr().err
+    table, decisions = "is the table itself", "is the decisions file"
+    refused = {"shop.csv": table, "hard.csv": table, "d.csv": decisions, "link.csv": decisions}
+    for name, message in refused.items():
+        assert run(*args, "--out", tmp_path / name) == 2
+        assert message in capsys.readouterr().err
     assert run(*args, "--out", tmp_path / "new.csv") == 0
     assert (tmp_path / "new.csv").read_bytes() == before == (tmp_path / "shop.csv").read_bytes()
+    assert (tmp_path / "d.csv").read_text() == NO_DECISIONS
+
+
+@pytest.mark.parametrize("name", ["table.csv", "issues.csv", "report.html", "summary.json", "tasks.json"])
+def test_audit_never_writes_over_the_table_or_the_decisions(tmp_path, capsys, monkeypatch, name):
+    monkeypatch.setattr("labelcut.auditing.audit_table", None)  # Refused before any work is done.
+    write_shop(tmp_path / "shop.csv", n_rows=40, n_wrong=1)
+    (tmp_path / "d.csv").write_text(NO_DECISIONS)
+    out = tmp_path / "out"
+    out.mkdir()
+    args = ("--label", "churned", "--out", out, "--format", "label-studio")
+    (out / name).symlink_to("../shop.csv")
+    assert run("audit", tmp_path / "shop.csv", *args) == 2
+    assert f"{out / name}: is the table itself" in capsys.readouterr().err
+    (out / name).unlink()
+    (out / name).hardlink_to(tmp_path / "d.csv")
+    assert run("audit", tmp_path / "shop.csv", *args, "--decisions", tmp_path / "d.csv") == 2
+    assert f"{out / name}: is the decisions file" in capsys.readouterr().err
+    assert [file.name for file in out.iterdir()] == [name]
+
+
+def test_a_table_on_standard_input_is_not_written_over_either(tmp_path):
+    write_shop(tmp_path / "table.csv", n_rows=40, n_wrong=1)
+    before = (tmp_path / "table.csv").read_bytes()
+    code = "from labelcut.cli import main; main()"
+    args = [sys.executable, "-c", code, "audit", "-", "--label", "churned", "--out", tmp_path]
+    with open(tmp_path / "table.csv", "rb") as table:
+        done = subprocess.run(args, stdin=table, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "table.csv: is the table itself" in done.stderr
+    assert (tmp_path / "table.csv").read_bytes() == before
+
+
+def test_saving_from_python_spares_the_decisions_too(tmp_path):
+    frame, _ = shop(n_rows=60, n_wrong=4)
+    (tmp_path / "issues.csv").write_text(NO_DECISIONS)
+    found = labelcut.audit(frame, label="churned", decisions=tmp_path / "issues.csv", n_jobs=1)
+    with pytest.raises(ValueError, match="is the decisions file"):
+        found.save(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["issues.csv"]
 
 
 def test_the_demo_finds_most_of_its_planted_errors(tmp_path, capsys):
@@ -350,3 +398,33 @@ def test_help_is_quick_and_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip().endswith("[]"), done.stdout + done.stderr
     assert "audit" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["audit", "gone.csv", "--label", "y"], "gone.csv: cannot be read"),
+        (["audit", "t.csv", "--label", "y", "--decisions", "gone.csv"], "gone.csv: cannot be read"),
+        (["audit", "t.csv", "--label", "y", "--out", "t.csv/x"], "t.csv: is a file"),
+        (["apply", "gone.csv", "t.csv", "--out", "x.csv"], "gone.csv: cannot be read"),
+        (["apply", "t.csv", "gone.csv", "--out", "x.csv"], "gone.csv: cannot be read"),
+        (["apply", "t.csv", "d.csv", "--out", "d.csv"], "is the decisions file"),
+    ],
+)
+def test_what_a_look_can_tell_is_told_before_anything_heavy_is_loaded(tmp_path, args, message):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n")
+    (tmp_path / "d.csv").write_text(NO_DECISIONS)
+    code = f"""
+import sys
+from labelcut.cli import main
+try:
+    main({args!r})
+finally:
+    print([name for name in ("numpy", "pandas", "sklearn", "skrub") if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout.strip() == "[]"

@@ -11,8 +11,9 @@ import labelcut
 from labelcut.decisions import match, read_decisions
 from labelcut.reading import BadChoice, BadTable, find_source, read_frame
 from labelcut.records import append_cells, cell_spans, iterate_records, replace_cell, split_cells
+from labelcut.saving import staged_folder
 from labelcut.table import make_table
-from labelcut.writing import csv_text, guarded, staged_folder, unguarded, write_corrected, write_with_columns
+from labelcut.writing import csv_text, guarded, unguarded, write_corrected, write_with_columns
 
 AWKWARD = (
     b'\xef\xbb\xbfname, size ,"y, or not",text\r\n'
@@ -137,7 +138,7 @@ def test_a_failed_write_leaves_nothing(tmp_path):
     (tmp_path / "report.html").write_text("old")
 
     def fail():
-        with staged_folder(tmp_path) as stage:
+        with staged_folder(tmp_path, inputs={}) as stage:
             (stage / "report.html").write_text("half")
             raise RuntimeError
 

@@ -259,7 +259,7 @@ def test_a_killed_audit_leaves_no_half_report_and_the_next_one_tidies_up(tmp_pat
     code += "from labelcut.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, *map(str, args)], capture_output=True, check=False)
     assert done.returncode == -signal.SIGKILL
-    assert [file.name[:10] for file in (tmp_path / "out").iterdir()] == [".labelcut-"]
+    assert {file.name[:10] for file in (tmp_path / "out").iterdir()} == {".labelcut-"}
     assert run(*args) == 0
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
         *("issues.csv", "report.html", "summary.json", "table.csv"),

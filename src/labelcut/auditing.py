@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -15,18 +15,19 @@ import numpy as np
 import pandas as pd
 
 from labelcut.classifier import ConfidenceHNC
-from labelcut.decisions import Matched, match, read_decisions
+from labelcut.decisions import Decision, Matched, match, read_decisions
 from labelcut.encoding import encode
 from labelcut.labels import Labels
-from labelcut.reading import BadChoice, BadTable
+from labelcut.reading import BadChoice, BadTable, Source
 from labelcut.report.budget import plant_and_find
 from labelcut.report.cells import cell_texts
 from labelcut.report.page import render_page
 from labelcut.report.reasons import tell_reasons
 from labelcut.report.summary import MOST_SUSPECTS, column_weights, gather_facts, rank_suspects
 from labelcut.report.unusual import compare_with_classes
+from labelcut.saving import DECISIONS_READ, TABLE_READ, staged_folder
 from labelcut.table import OUR_PREFIX, Table, make_table
-from labelcut.writing import csv_text, staged_folder, write_with_columns
+from labelcut.writing import csv_text, write_with_columns
 
 STEPS = ("columns to numbers", "cuts", "planted errors", "reasons", "report")
 FORMATS = ("files", "label-studio")
@@ -57,12 +58,15 @@ class Audit:
         One line per row of the table: label, prediction, status.
     facts : dict
         Everything the page shows.
+    inputs : mapping of str to Path
+        The files it was made from, by what they are; `save` never writes over them.
     """
 
     table: Table
     model: ConfidenceHNC
     rows: pd.DataFrame
     facts: dict[str, Any]
+    inputs: Mapping[str, Path] = field(default_factory=dict)
 
     @cached_property
     def issues(self) -> pd.DataFrame:
@@ -93,10 +97,12 @@ class Audit:
     def save(self, folder: str | os.PathLike[str], *, format: str = "files") -> list[Path]:
         """Write the report into a folder, all of it or nothing.
 
+        Several threads or processes may save into one folder: they take turns, and the last one's files stay.
+
         Parameters
         ----------
         folder : path-like
-            Made when it is not there; files of an earlier report in it are replaced.
+            Made when it is not there; files of an earlier report in it are replaced, others stay.
         format : {"files", "label-studio"}, default="files"
             "label-studio" adds ``tasks.json`` with a prediction and a score for each suspect.
 
@@ -109,8 +115,8 @@ class Audit:
             raise BadChoice(f"no format is called {format!r}; choose from {', '.join(FORMATS)}.")
         target = Path(folder)
         source = self.table.source
-        name = "table" + (source.suffix if source else ".csv")
-        with staged_folder(target) as stage:
+        name = _table_name(source)
+        with staged_folder(target, inputs=self.inputs) as stage:
             (stage / "report.html").write_text(self.page(), encoding="utf-8")
             (stage / "issues.csv").write_text(self._issues_csv(), encoding="utf-8", newline="")
             text = json.dumps(self.summary, indent=2, ensure_ascii=False)
@@ -249,19 +255,43 @@ def audit(
         max_rows=max_rows,
     )
     path = Path(decisions) if decisions is not None else None
-    return audit_table(made, decisions=path, preset=preset, n_jobs=n_jobs)
+    return audit_table(
+        made,
+        decisions=read_decisions(path) if path else (),
+        inputs={DECISIONS_READ: path} if path else {},
+        preset=preset,
+        n_jobs=n_jobs,
+    )
 
 
 def audit_table(
     table: Table,
     *,
-    decisions: Path | None = None,
+    decisions: Sequence[Decision] = (),
+    inputs: Mapping[str, Path] | None = None,
     preset: str = "default",
     n_jobs: int | None = None,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Audit:
-    """Audit a table that was already read; `on_step` hears the name of each of `STEPS` as it begins."""
-    matched = match(read_decisions(decisions), table) if decisions is not None else Matched()
+    """Audit a table that was already read.
+
+    Parameters
+    ----------
+    table : Table
+    decisions : sequence of Decision
+        Taken as certain.
+    inputs : mapping of str to Path, optional
+        The files that the table and the decisions were read from, by what they are.
+    preset : {"default", "paper", "literal"}
+    n_jobs : int, optional
+    on_step : callable
+        Hears the name of each of `STEPS` as it begins.
+
+    Returns
+    -------
+    Audit
+    """
+    matched = match(decisions, table)
     table, trust = _with_decisions(table, matched)
     on_step(STEPS[0])
     encoded = encode(table)
@@ -281,7 +311,19 @@ def audit_table(
     reasons[ranked] = tell_reasons(table, model, rows["suggested_code"].to_numpy(), ranked, fit)
     rows["reason"] = reasons
     on_step(STEPS[4])
-    return Audit(table, model, rows, gather_facts(table, encoded, model, rows, matched, budget, fit))
+    facts = gather_facts(table, encoded, model, rows, matched, budget, fit)
+    own = {TABLE_READ: table.source.path} if table.source else {}
+    return Audit(table, model, rows, facts, own | dict(inputs or {}))
+
+
+def file_names(source: Source | None, format: str) -> list[str]:
+    """Return the names of the files that `Audit.save` writes."""
+    tasks = ["tasks.json"] if format == "label-studio" else []
+    return ["report.html", "issues.csv", "summary.json", *tasks, _table_name(source)]
+
+
+def _table_name(source: Source | None) -> str:
+    return "table" + (source.suffix if source else ".csv")
 
 
 def _fit(

@@ -13,7 +13,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,9 +21,12 @@ import click
 from labelcut import __version__
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from rich.progress import TaskID
 
     from labelcut.auditing import Audit
+    from labelcut.decisions import Decision
     from labelcut.reading import Option, Source
     from labelcut.table import Table
 
@@ -36,14 +38,13 @@ class _Group(click.Group):
     """Our own commands, and those that other parts bring along."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        found = {entry.name for entry in entry_points(group=COMMANDS)}
-        return sorted({*super().list_commands(context), *found})
+        return sorted({*super().list_commands(context), *(entry.name for entry in _brought_along())})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         own = super().get_command(context, name)
         if own is not None:
             return own
-        for entry in entry_points(group=COMMANDS):
+        for entry in _brought_along():
             if entry.name == name:
                 try:
                     loaded: click.Command = entry.load()
@@ -55,14 +56,23 @@ class _Group(click.Group):
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            self._refuse_unknown(args[0], self.list_commands(context))
+        return super().resolve_command(context, args)
+
+    def _refuse_unknown(self, name: str, names: list[str]) -> None:
         import difflib
 
-        names = self.list_commands(context)
-        if args and not args[0].startswith("-") and args[0] not in names:
-            close = difflib.get_close_matches(args[0], names, n=1)
+        if name not in names:
+            close = difflib.get_close_matches(name, names, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}."
-            _fail(f"no command {args[0]!r}; {hint}")
-        return super().resolve_command(context, args)
+            _fail(f"no command {name!r}; {hint}")
+
+
+def _brought_along() -> EntryPoints:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=COMMANDS)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -111,15 +121,19 @@ def audit(table: str, **options: Any) -> None:
 
     Writes report.html, issues.csv, summary.json and the table with our columns.
     """
-    from labelcut.auditing import audit_table
-
     quiet = options["quiet"] or options["as_json"]
     kinds = dict(_split_kind(text) for text in options["kinds"])
     out = Path(options["out"] or _default_folder(table))
     _check_writable(out)
     with _progress(quiet) as on_step:
         on_step("reading")
-        source = _source(table, options)
+        source, decisions = _source(table, options), _decisions(options["decisions"])
+        # What is heavy to import comes after all that can be found out without it.
+        from labelcut.auditing import audit_table, file_names
+        from labelcut.saving import refuse_inputs
+
+        inputs = _inputs(table, options["decisions"])
+        refuse_inputs([out / name for name in file_names(source, options["format_"])], inputs)
         made = _table(
             source,
             label=options["label"],
@@ -131,9 +145,13 @@ def audit(table: str, **options: Any) -> None:
             kinds=kinds,
             max_rows=options["max_rows"],
         )
-        decisions = Path(options["decisions"]) if options["decisions"] else None
         found = audit_table(
-            made, decisions=decisions, preset=options["preset"], n_jobs=options["n_jobs"], on_step=on_step
+            made,
+            decisions=decisions,
+            inputs=inputs,
+            preset=options["preset"],
+            n_jobs=options["n_jobs"],
+            on_step=on_step,
         )
         on_step("writing")
         with _writing(out):
@@ -157,12 +175,17 @@ def audit(table: str, **options: Any) -> None:
 @reading_options
 def apply(table: str, decisions: str, **options: Any) -> None:
     """Write TABLE with the labels of DECISIONS; every other cell stays as it is."""
-    from labelcut.decisions import columns_meant, match, read_decisions
+    from labelcut.decisions import columns_meant, match
     from labelcut.reading import BadChoice
-    from labelcut.writing import whole_file, write_corrected
+    from labelcut.saving import refuse_inputs, whole_file
+    from labelcut.writing import write_corrected
 
-    source = _source(table, options)
-    made = read_decisions(Path(decisions))
+    out, inputs = Path(options["out"]), _inputs(table, decisions)
+    source, made = _source(table, options), _decisions(decisions)
+    refuse_inputs([out], inputs)
+    if out.is_dir():
+        raise BadChoice(f"{out}: is a folder; give the name of the file to write.")
+    _check_writable(out.parent)
     label, id_ = columns_meant(made)
     label, id_ = options["label"] or label, options["id_"] or id_
     if label is None:
@@ -170,13 +193,7 @@ def apply(table: str, decisions: str, **options: Any) -> None:
     loaded = _table(source, label=label, id=id_)
     matched = match(made, loaded)
     changes = matched.changed(loaded)
-    out = Path(options["out"])
-    if out.exists() and source.path.exists() and out.resolve() == source.path.resolve():
-        raise BadChoice(f"{out}: is the table itself, which is never changed; give --out another name.")
-    if out.is_dir():
-        raise BadChoice(f"{out}: is a folder; give the name of the file to write.")
-    _check_writable(out.parent)
-    with _writing(out.parent), whole_file(out) as temporary:
+    with _writing(out.parent), whole_file(out, inputs=inputs) as temporary:
         write_corrected(source, temporary, label, changes)
     report = {
         "changed": len(changes),
@@ -274,6 +291,20 @@ def _source(table: str, options: dict[str, Any]) -> Source:
     )
 
 
+def _decisions(path: str | None) -> list[Decision]:
+    from labelcut.decisions import read_decisions
+
+    return read_decisions(Path(path)) if path else []
+
+
+def _inputs(table: str, decisions: str | None) -> dict[str, Path]:
+    """Return the files that are read, by what they are; none of them may be written over."""
+    from labelcut.saving import DECISIONS_READ, TABLE_READ
+
+    read = {TABLE_READ: "/dev/stdin" if table == "-" else table, DECISIONS_READ: decisions}
+    return {what: Path(path) for what, path in read.items() if path}
+
+
 def _table(source: Source, *, label: str, id: str | None, group: str | None = None, **options: Any) -> Table:
     from labelcut.reading import read_frame
     from labelcut.table import make_table
@@ -319,7 +350,7 @@ def _writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise BadChoice(
-            f"{folder}: cannot be written ({reason}); nothing was left there, free some space "
+            f"{folder}: cannot be written ({reason}); what was there is as it was, free some space "
             "or give another --out."
         ) from error
 

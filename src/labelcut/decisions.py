@@ -8,12 +8,16 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from labelcut.reading import BadChoice, BadTable
-from labelcut.table import Table
 from labelcut.writing import unguarded
+
+if TYPE_CHECKING:
+    from labelcut.table import Table
 
 FIELDS = ("key", "id", "row", "given_label", "decision", "label", "label_column", "id_column")
 VERDICTS = ("keep", "flip", "unsure")
@@ -108,7 +112,7 @@ def _delimiter(text: str) -> str:
     return ";" if header.count(";") > header.count(",") else ","
 
 
-def match(decisions: list[Decision], table: Table) -> Matched:
+def match(decisions: Sequence[Decision], table: Table) -> Matched:
     """Find the row of each decision.
 
     Rows with the same key (equal content) are taken in order, each by one decision. A decision whose row

@@ -51,12 +51,13 @@ def run_demo(folder: Path, n_jobs: int | None, on_step: Callable[[str], None]) -
     n_first = min(N_WRONG, len(rows))
     decisions = folder / "decisions.csv"
     decisions.write_text(_decide(issues, right), encoding="utf-8")
-    matched = match(read_decisions(decisions), table)
+    decided = read_decisions(decisions)
+    matched = match(decided, table)
     cleaned = folder / "cleaned.csv"
     write_corrected(find_source(file), cleaned, "diagnosis", matched.changed(table))
     left = int((_load(cleaned).frame["diagnosis"].to_numpy() != right).sum())
     on_step("second audit")
-    second = audit_table(table, decisions=decisions, n_jobs=n_jobs)
+    second = audit_table(table, decisions=decided, n_jobs=n_jobs)
     lines = [
         f"{N_WRONG} labels of {file} were made wrong on purpose.",
         f"  {int(is_wrong[rows[:n_first]].sum())} of the first {n_first} suspects are among them "

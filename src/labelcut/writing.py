@@ -1,7 +1,6 @@
-"""Tables and reports onto the disk: whole or not at all, and the user's own cells as they were.
+"""Tables as files, with columns added or labels changed, and the user's own cells as they were.
 
-Every file is written under a temporary name beside its place and renamed when it is complete. Text formats
-are copied record by record, so a cell that nobody changed keeps its bytes.
+Text formats are copied record by record, so a cell that nobody changed keeps its bytes.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ import gzip
 import io
 import json
 import math
-import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-STAGE_PREFIX = ".labelcut-"
 
 
 def guarded(text: str) -> str:
@@ -54,49 +50,6 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, float):
         return None if math.isnan(value) else round(value, 6)
     return value
-
-
-@contextlib.contextmanager
-def staged_folder(folder: Path) -> Iterator[Path]:
-    """Give a hidden folder to write into; when all went well its files move to `folder`, else they vanish."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(folder)
-    stage = folder / f"{STAGE_PREFIX}{os.getpid()}"
-    stage.mkdir()
-    try:
-        yield stage
-        for file in sorted(stage.iterdir()):
-            os.replace(file, folder / file.name)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-
-
-def _remove_abandoned(folder: Path) -> None:
-    """Remove what a killed run left behind, but not what a run still at work is writing."""
-    for stage in folder.glob(f"{STAGE_PREFIX}*"):
-        number = stage.name.removeprefix(STAGE_PREFIX)
-        if number.isdigit() and stage.is_dir() and not _is_running(int(number)):
-            shutil.rmtree(stage, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-@contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`; it takes its place only when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with staged_folder(path.parent) as stage:
-        yield stage / path.name
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
