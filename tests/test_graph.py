@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from labelcut import nearest
-from labelcut.graph import graph_from_distances, neighbors, similarity_graph
+from labelcut.graph import graph_from_distances, nearest, neighbors, similarity_graph
 
 
 def slow_neighbors(X, k, queries=None):

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 
-from labelcut.parameters import numbers, whole
+from labelcut.graph.nearest import row_bytes
 
 __all__ = [
     "ColumnScale",
@@ -132,12 +132,6 @@ def canonical_order(X: ArrayLike, *per_row: ArrayLike) -> Ints:
     # One comparison of bytes per pair of rows; the order has no meaning, it only has to be the same every
     # time.
     return np.argsort(row_bytes(content), kind="stable")
-
-
-def row_bytes(X: Floats) -> NDArray[np.void]:
-    """Return each row as one opaque value, equal exactly when the rows are the same bytes."""
-    X = np.ascontiguousarray(X)
-    return X.view(np.dtype((np.void, X.itemsize * X.shape[1]))).reshape(len(X))
 
 
 def check_importances(importances: ArrayLike | None, n_features: int) -> Floats:

@@ -23,10 +23,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
 
-from labelcut.features import row_bytes
-from labelcut.parameters import whole
-
-__all__ = ["Neighbors", "check_count", "neighbors"]
+__all__ = ["Neighbors", "check_count", "neighbors", "row_bytes"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -175,6 +172,12 @@ class _Distinct:
             row_bytes(X), return_index=True, return_inverse=True, return_counts=True
         )
         return cls(X[first], number, np.argsort(number, kind="stable"), np.append(0, np.cumsum(counts)))
+
+
+def row_bytes(X: Floats) -> NDArray[np.void]:
+    """Return each row as one opaque value, equal exactly when the rows are the same bytes."""
+    X = np.ascontiguousarray(X)
+    return X.view(np.dtype((np.void, X.itemsize * X.shape[1]))).reshape(len(X))
 
 
 class _LowerBounds:

@@ -11,15 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from labelcut.nearest import Neighbors, check_count, neighbors
-from labelcut.parameters import positive
+from labelcut.graph.nearest import check_count, neighbors
 
 __all__ = [
-    "Neighbors",
     "SimilarityGraph",
     "graph_from_distances",
     "kernel_weights",
-    "neighbors",
     "similarity_graph",
 ]
 
