@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from labelcut.graph import graph_from_distances, nearest, neighbors, similarity_graph
+from labelcut.graph import (
+    blocks,
+    bounds,
+    build_index,
+    cells,
+    distinct,
+    graph_from_distances,
+    nearest,
+    neighbors,
+    similarity_graph,
+)
 
 
 def slow_neighbors(X, k, queries=None):
@@ -52,7 +64,7 @@ def test_neighbors_are_those_of_the_full_table(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_cells_do_not_change_the_answer(seed, monkeypatch):
     monkeypatch.setattr(nearest, "CELLS_FROM", 2)
-    monkeypatch.setattr(nearest, "FIRST_ROWS", 5)
+    monkeypatch.setattr(cells, "FIRST_ROWS", 5)
     rng = np.random.default_rng(seed)
     for kind, X in tables(seed):
         k = int(rng.integers(1, min(len(X), 12)))
@@ -67,15 +79,15 @@ def test_cells_do_not_change_the_answer(seed, monkeypatch):
 
 def test_cells_leave_out_most_rows_and_none_that_matter():
     X = np.vstack([np.random.default_rng(0).normal(size=(4500, 3)), np.zeros((50, 3))])
-    distinct = nearest._Distinct.of(X)
-    bounds = nearest._choose_bounds(distinct, distinct.rows, 8)
-    cells = nearest._Cells.of(bounds, distinct.rows, None)
-    everywhere = nearest._search_everywhere(distinct, distinct.rows, 8, bounds, None)
-    in_cells = nearest._search_cells(distinct, distinct.rows, 8, bounds, cells, cells.count, None)
+    index = build_index(X)
+    rows = index.distinct.rows
+    divided = cells.Cells.of(index.bounds, rows, None)
+    everywhere = bounds.search_everywhere(index.distinct, rows, 8, index.bounds, None)
+    in_cells = cells.search_cells(index.distinct, rows, 8, index.bounds, divided, divided.count, None)
     assert in_cells[0].tolist() == everywhere[0].tolist()
     assert in_cells[1].tolist() == everywhere[1].tolist()
-    away = nearest._center_distances(bounds.shorten(distinct.rows), cells.centers)
-    reach = everywhere[1][:, -1:] * bounds.unit + cells.radius
+    away = cells.center_distances(index.bounds.shorten(rows), divided.centers)
+    reach = everywhere[1][:, -1:] * index.bounds.unit + divided.radius
     assert (away <= reach).mean() < 0.3
 
 
@@ -89,6 +101,38 @@ def test_new_rows_are_compared_with_every_stored_row(seed):
         index, distance = slow_neighbors(X, k, queries)
         assert found.index.tolist() == index.tolist(), kind
         assert found.distance.tolist() == distance.tolist(), kind
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e-158, 1e-140, 1e100])
+def test_new_rows_far_from_all_others_are_measured_one_by_one(scale):
+    rng = np.random.default_rng(0)
+    X = scale * np.vstack([rng.normal(size=(60, 3)), rng.integers(0, 2, (30, 3))])
+    queries = np.vstack([X[:4], X[:1] * 1e7, X[:1] * 1e9, np.minimum(X[:1] * 1e40, 1e149), X[4:6]])
+    index, distance = slow_neighbors(X, 7, queries)
+    found = neighbors(X, 7, queries)
+    assert found.index.tolist() == index.tolist()
+    assert found.distance.tolist() == distance.tolist()
+
+
+def test_an_index_answers_again_after_a_pickle(monkeypatch):
+    monkeypatch.setattr(nearest, "CELLS_FROM", 50)
+    rng = np.random.default_rng(0)
+    index = build_index(rng.normal(size=(300, 4)))
+    queries = rng.normal(size=(80, 4))
+    before = index.of(queries, 5)
+    assert index.cells is not None
+    monkeypatch.setattr(cells.Cells, "of", None)  # what was divided once is not divided again
+    for again in (index, pickle.loads(pickle.dumps(index))):
+        assert again.of(queries, 5).index.tolist() == before.index.tolist()
+        assert again.of(queries, 5).distance.tolist() == before.distance.tolist()
+        assert similarity_graph(again, n_neighbors=3).weights.shape == (300, 300)
+
+
+def test_blocks_are_answered_in_their_order_by_any_number_of_threads():
+    for n_jobs in (1, 2, 3, 8):
+        for n_blocks in range(6):
+            found = blocks.in_threads(lambda some: [10 * b for b in some], range(n_blocks), n_jobs)
+            assert found == [10 * b for b in range(n_blocks)]
 
 
 def test_a_row_is_left_out_by_its_number_and_not_its_equals():
@@ -200,9 +244,9 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
     X = np.vstack([rng.integers(0, 3, (400, 6)), rng.normal(size=(300, 6))]) * rng.random(6)
     usual = similarity_graph(X, n_jobs=1).weights
     for height, numbers in [(17, 1 << 22), (256, 50)]:
-        monkeypatch.setattr(nearest, "BLOCK_ROWS", height)
-        monkeypatch.setattr(nearest, "SMALL_BOUNDS", 0)
-        monkeypatch.setattr(nearest, "PAIR_NUMBERS", numbers)
+        monkeypatch.setattr(bounds, "BLOCK_ROWS", height)
+        monkeypatch.setattr(bounds, "SMALL_BOUNDS", 0)
+        monkeypatch.setattr(distinct, "PAIR_NUMBERS", numbers)
         for n_jobs in (1, 2, 3):
             graph = similarity_graph(X, n_jobs=n_jobs).weights
             assert graph.data.tobytes() == usual.data.tobytes()
@@ -217,9 +261,9 @@ def test_columns_that_hardly_vary_still_decide_close_races(spread):
     found = neighbors(X, 5)
     assert found.index.tolist() == index.tolist()
     assert found.distance.tolist() == distance.tolist()
-    bounds = nearest._choose_bounds(nearest._Distinct.of(X), X, 6)
-    buffer = np.empty((700, 700), dtype=bounds.number)
-    query, _ = nearest._candidates(nearest._Distinct.of(X), X, 6, bounds, buffer)
+    chosen = build_index(X).bounds
+    buffer = np.empty((700, 700), dtype=chosen.number)
+    query, _ = bounds.candidates(distinct.DistinctRows.of(X), X, 6, chosen, buffer)
     assert query.size < 20 * 700, "bounds that tell rows apart were not used"
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from labelcut.conclusion import class_distribution, conclude, warn_if_degenerate
 from labelcut.explanation import Explanation, plain, weigh_sides
 from labelcut.features import canonical_order, deal_folds, fit_forest, scale_columns, weight_columns
-from labelcut.graph import kernel_weights, neighbors, similarity_graph
+from labelcut.graph import build_index, kernel_weights, similarity_graph
 from labelcut.labels import UNLABELED, Labels, check_trust, hold_only_labels, read_labels, stand_ins
 from labelcut.presets import make_plan
 from labelcut.separation import Separation, StageClock, separate
@@ -313,15 +313,14 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 importances = self.forest_.importances
         assert importances is not None
         self.feature_importances_ = importances
-        self._X = weight_columns(X, importances)
         with clock.stage("graph"):
+            self._index = build_index(weight_columns(X, importances), method=plan.neighbor_search)
             self.graph_ = similarity_graph(
-                self._X,
+                self._index,
                 n_neighbors=plan.n_neighbors,
                 bandwidth=plan.bandwidth,
                 kernel=plan.kernel,
                 one_sided=plan.one_sided,
-                method=plan.neighbor_search,
                 n_jobs=self.n_jobs,
             )
 
@@ -422,13 +421,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X = self._scale.apply(X)
         opinion = None if self.forest_ is None else self.forest_.predict_proba(X, n_jobs=self.n_jobs)
         plan = self._plan
-        near = neighbors(
-            self._X,
-            plan.n_neighbors,
-            queries=weight_columns(X, self.feature_importances_),
-            method=plan.neighbor_search,
-            n_jobs=self.n_jobs,
-        )
+        near = self._index.of(weight_columns(X, self.feature_importances_), plan.n_neighbors, self.n_jobs)
         weight = kernel_weights(near.distance, plan.kernel, plan.bandwidth, X.shape[1])
         reach = weight * self._node_has_evidence[near.index]
         total = reach.sum(axis=1)

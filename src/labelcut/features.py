@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 
-from labelcut.graph.nearest import row_bytes
+from labelcut.graph.distinct import row_bytes
 
 __all__ = [
     "ColumnScale",

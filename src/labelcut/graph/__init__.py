@@ -1,6 +1,6 @@
 """A matrix -> the weighted graph that joins each row to its nearest rows."""
 
-from labelcut.graph.nearest import Neighbors, neighbors
+from labelcut.graph.nearest import NeighborIndex, Neighbors, build_index, neighbors
 from labelcut.graph.similarity import (
     SimilarityGraph,
     graph_from_distances,
@@ -9,8 +9,10 @@ from labelcut.graph.similarity import (
 )
 
 __all__ = [
+    "NeighborIndex",
     "Neighbors",
     "SimilarityGraph",
+    "build_index",
     "graph_from_distances",
     "kernel_weights",
     "neighbors",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from labelcut.graph.nearest import check_count, neighbors
+from labelcut.graph.nearest import NeighborIndex, build_index, check_count
 
 __all__ = [
     "SimilarityGraph",
@@ -22,6 +22,12 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+
+#: From distance d, bandwidth s and number of features H to a weight; "literal" is the paper's print.
+KERNELS: dict[str, Callable[[Floats, float, int], Floats]] = {
+    "squared": lambda d, s, H: np.exp(-np.square(d) / (H * 2.0 * s**2)),
+    "literal": lambda d, s, H: np.exp(-d / (2.0 * s**2)),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +67,7 @@ class SimilarityGraph:
 
 
 def similarity_graph(
-    X: ArrayLike,
+    X: ArrayLike | NeighborIndex,
     *,
     n_neighbors: int = 15,
     bandwidth: float = 0.75,
@@ -77,8 +83,9 @@ def similarity_graph(
 
     Parameters
     ----------
-    X : array-like of shape (n_rows, n_features)
-        Scaled features without missing values, weighted by the square root of their importance.
+    X : array-like of shape (n_rows, n_features), or NeighborIndex
+        Scaled features without missing values, weighted by the square root of their importance; or an index
+        of them, which is then asked and can be asked again for new rows.
     n_neighbors : int, default=15
         Neighbors asked for per row. A row may end with more, because others may choose it.
     bandwidth : float, default=0.75
@@ -89,7 +96,7 @@ def similarity_graph(
         What a neighbor counts that does not choose back. "half": the weight is the mean of both directions.
         "full": one direction is enough, as in the text of the paper.
     method : {"auto", "exact", "approximate"}, default="auto"
-        How neighbors are found, see `neighbors`.
+        How neighbors are found, see `neighbors`; an index knows its own.
     n_jobs : int or None
         Threads, as in joblib. The result does not depend on it.
 
@@ -97,13 +104,15 @@ def similarity_graph(
     -------
     SimilarityGraph
     """
-    weigh = _kernel(kernel, bandwidth, np.asarray(X).shape[-1])
+    weigh = _kernel(kernel, bandwidth)
     combine = _one_sided(one_sided)
-    found = neighbors(X, n_neighbors, method=method, n_jobs=n_jobs)
-    n_rows = len(found.index)
+    index = X if isinstance(X, NeighborIndex) else build_index(X, method=method)
+    found = index.of_own_rows(n_neighbors, n_jobs)
+    n_rows = index.n_rows
     starts = np.arange(0, n_rows * n_neighbors + 1, n_neighbors)
     directed = sparse.csr_array(
-        (weigh(found.distance).ravel(), found.index.ravel(), starts), shape=(n_rows, n_rows)
+        (weigh(found.distance, bandwidth, index.n_features).ravel(), found.index.ravel(), starts),
+        shape=(n_rows, n_rows),
     )
     return SimilarityGraph(combine(directed), n_neighbors, float(bandwidth), found.recall)
 
@@ -137,7 +146,7 @@ def graph_from_distances(
     -------
     SimilarityGraph
     """
-    weigh = _kernel(kernel, bandwidth, n_features)
+    weigh = _kernel(kernel, bandwidth)
     combine = _one_sided(one_sided)
     source, target, distance, n_rows = _check_distances(distances)
     order = np.lexsort((target, distance, source))
@@ -150,23 +159,24 @@ def graph_from_distances(
         rank = np.arange(source.size) - np.repeat(np.cumsum(counts) - counts, counts)
         near = rank < n_neighbors
         source, target, distance = source[near], target[near], distance[near]
-    directed = sparse.csr_array((weigh(distance), (source, target)), shape=(n_rows, n_rows))
+    directed = sparse.csr_array(
+        (weigh(distance, bandwidth, n_features), (source, target)), shape=(n_rows, n_rows)
+    )
     return SimilarityGraph(combine(directed), n_neighbors, float(bandwidth))
 
 
 def kernel_weights(distance: Floats, kernel: str, bandwidth: float, n_features: int) -> Floats:
     """Return the weights of distances, before both directions are brought together."""
-    return _kernel(kernel, bandwidth, n_features)(distance)
+    return _kernel(kernel, bandwidth)(distance, bandwidth, n_features)
 
 
-def _kernel(kernel: str, bandwidth: float, n_features: int) -> Callable[[Floats], Floats]:
-    """Return the function from distance to weight."""
-    bandwidth = positive("bandwidth", bandwidth)
-    if kernel == "squared":
-        return lambda distance: np.exp(-np.square(distance) / (n_features * 2.0 * bandwidth**2))
-    if kernel == "literal":
-        return lambda distance: np.exp(-distance / (2.0 * bandwidth**2))
-    raise ValueError(f"kernel is {kernel!r}; choose 'squared' or 'literal'.")
+def _kernel(kernel: str, bandwidth: float) -> Callable[[Floats, float, int], Floats]:
+    """Return the function from distance to weight, once its name and its width are found good."""
+    if not (np.isfinite(bandwidth) and bandwidth > 0.0):
+        raise ValueError(f"bandwidth={bandwidth}; give a finite number above 0, such as 0.75.")
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel is {kernel!r}; choose {' or '.join(map(repr, KERNELS))}.")
+    return KERNELS[kernel]
 
 
 def _one_sided(one_sided: str) -> Callable[[sparse.csr_array[Any, Any]], sparse.csr_array[Any, Any]]:
