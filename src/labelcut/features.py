@@ -50,6 +50,9 @@ ENOUGH_ROWS = 40_000
 TRIAL_TREES = (15, 40)
 TRIAL_JUDGEMENTS = 150_000
 
+#: New rows from which starting threads takes less time than they save.
+WORTH_THREADS = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnScale:
@@ -218,6 +221,8 @@ class Forest:
         """Return the probability of each class for new rows, the same bytes for any ``n_jobs``."""
         X32 = np.ascontiguousarray(_as_matrix(X), dtype=np.float32)
         rows = np.arange(len(X32))
+        if len(X32) < WORTH_THREADS:
+            n_jobs = 1
         votes, n_votes = _add_up(
             self.model, [rows] * len(self.model.estimators_), X32, self._n_classes, n_jobs
         )
