@@ -17,6 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 
 from labelcut.graph.distinct import row_bytes
+from labelcut.parameters import numbers, whole
 
 __all__ = [
     "ColumnScale",

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from labelcut.graph.bounds import LowerBounds, choose_bounds, search_everywhere
 from labelcut.graph.cells import Cells, search_cells
 from labelcut.graph.distinct import DistinctRows
+from labelcut.parameters import one_of, whole
 
 __all__ = ["NeighborIndex", "Neighbors", "build_index", "check_count", "neighbors"]
 
@@ -154,8 +155,7 @@ def build_index(X: ArrayLike, *, method: str = "auto") -> NeighborIndex:
     NeighborIndex
     """
     rows = _check_matrix("X", X)
-    if method not in ("auto", "exact", "approximate"):
-        raise ValueError(f"method is {method!r}; choose 'auto', 'exact' or 'approximate'.")
+    one_of("method", method, ("auto", "exact", "approximate"))
     if not len(rows):
         raise ValueError("X has no rows; at least one is needed to be a neighbor.")
     distinct = DistinctRows.of(rows)

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from labelcut.graph.nearest import NeighborIndex, build_index, check_count
+from labelcut.parameters import one_of, positive
 
 __all__ = [
     "SimilarityGraph",
@@ -172,17 +173,13 @@ def kernel_weights(distance: Floats, kernel: str, bandwidth: float, n_features: 
 
 def _kernel(kernel: str, bandwidth: float) -> Callable[[Floats, float, int], Floats]:
     """Return the function from distance to weight, once its name and its width are found good."""
-    if not (np.isfinite(bandwidth) and bandwidth > 0.0):
-        raise ValueError(f"bandwidth={bandwidth}; give a finite number above 0, such as 0.75.")
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel is {kernel!r}; choose {' or '.join(map(repr, KERNELS))}.")
-    return KERNELS[kernel]
+    positive("bandwidth", bandwidth)
+    return KERNELS[one_of("kernel", kernel, KERNELS)]
 
 
 def _one_sided(one_sided: str) -> Callable[[sparse.csr_array[Any, Any]], sparse.csr_array[Any, Any]]:
     """Return the function from directed to symmetric weights."""
-    if one_sided not in ("half", "full"):
-        raise ValueError(f"one_sided is {one_sided!r}; choose 'half' or 'full'.")
+    one_of("one_sided", one_sided, ("half", "full"))
 
     def combine(directed: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
         back = directed.T.tocsr()
