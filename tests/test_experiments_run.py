@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from labelcut.experiments import cluster, run, scores
+from labelcut.cli import main
+from labelcut.experiments import cluster, result_lines, run, scores
 from labelcut.experiments.command import experiment
 from labelcut.experiments.data import REAL, synthetic_grid
 from labelcut.experiments.methods import METHODS, Method
@@ -115,7 +116,7 @@ def test_lines_of_a_reused_study_count(small, tmp_path):
 def test_a_failed_run_is_a_line_and_stops_nobody(broken, tmp_path):
     study = run.parse_study("s", small_config(methods=["broken", TREES], data=[TOY], noise=[0.1]))
     assert run.run_study(study, tmp_path) == 4
-    failed = [record for record in run.read_lines(tmp_path, "s") if "error" in record]
+    failed = [record for record in result_lines.read_lines(tmp_path, "s") if "error" in record]
     assert len(failed) == 2
     assert failed[0]["error"].startswith("AttributeError in ")
     assert "no_such_function" in failed[0]["error"]
@@ -170,25 +171,59 @@ def test_a_line_says_everything_needed_to_repeat_the_run(tmp_path, small):
     }
     assert first["seconds"]["total"] > 0
     assert first["versions"]["scikit-learn"][0].isdigit()
-    assert run.key_of(json.loads(json.dumps(first))) == small.runs[0].key
+    assert result_lines.key_of(json.loads(json.dumps(first))) == small.runs[0].key
 
 
 def test_a_line_cut_off_by_a_crash_is_passed_over_and_closed_off(tmp_path, small):
     record = run.execute(small.runs[0])
     path = tmp_path / "small" / "extra_trees.jsonl"
-    run.append_line(path, record)
+    result_lines.append_line(path, record)
     with path.open("a") as file:
         file.write(json.dumps(record)[:40])
-    run.append_line(path, record | {"seed": 9})
-    assert [one["seed"] for one in run.read_lines(tmp_path, "small")] == [0, 9]
+    result_lines.append_line(path, record | {"seed": 9})
+    assert [one["seed"] for one in result_lines.read_lines(tmp_path, "small")] == [0, 9]
 
 
 def test_the_last_line_of_a_run_counts(tmp_path, small):
     record = run.execute(small.runs[0])
     path = tmp_path / "small" / "extra_trees.jsonl"
     for accuracy in (0.1, 0.9):
-        run.append_line(path, record | {"scores": {"accuracy": accuracy}})
-    assert [one["scores"]["accuracy"] for one in run.read_lines(tmp_path, "small")] == [0.9]
+        result_lines.append_line(path, record | {"scores": {"accuracy": accuracy}})
+    assert [one["scores"]["accuracy"] for one in result_lines.read_lines(tmp_path, "small")] == [0.9]
+
+
+BAD_LINES = {
+    b"{}": "no 'method' in it",
+    b"null": "not the record of a run",
+    b"[]": "not the record of a run",
+    b"0": "not the record of a run",
+    b"\xff\xfe{": "not the JSON of a run",
+    b'{"method": "\xe9"}': "not the JSON of a run",
+    b"<<<<<<< HEAD": "not the JSON of a run",
+    json.dumps(
+        dict.fromkeys((*result_lines.KEY, "seconds", "scores"))
+    ).encode(): "neither an accuracy among its",
+}
+
+
+@pytest.mark.parametrize("command", ["list", "table", "figures", "report", "run"])
+@pytest.mark.parametrize("bad", BAD_LINES)
+def test_a_line_that_is_no_run_is_told_with_its_place_and_exit_code_3(tmp_path, capsys, bad, command):
+    path = tmp_path / "accuracy" / "cl.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b"\n" + bad + b"\n")
+    options = {
+        "run": ["accuracy"],
+        "figures": ["--out", str(tmp_path)],
+        "report": ["--out", str(tmp_path / "r.md")],
+    }
+    with pytest.raises(SystemExit) as left:
+        main(["experiment", command, *options.get(command, []), "--results", str(tmp_path)])
+    told = capsys.readouterr().err
+    assert left.value.code == 3
+    assert f"{path}, line 2: {BAD_LINES[bad]}" in told
+    assert told.endswith("delete this line, its run will be done again.\n")
+    assert told.count("\n") == 1
 
 
 def test_histograms_are_kept_for_real_tables_only(small):
@@ -292,6 +327,57 @@ def test_a_wrong_study_is_one_line_and_exit_code_2(tmp_path):
     assert "no study 'nothing'; choose one of" in answer.output
 
 
+BAD_STUDIES = {
+    'title = "x"': "the study has no 'part'; add one [[part]] or more.",
+    "part = 3": "the study has no 'title'; add a text.",
+    'title = "x"\npart = []': "'part' of the study is []; make it one [[part]] or more.",
+    'title = "x"\n[[part]]': '[[part]] 1 has no \'data\'; add "real", "synthetic" or a list of data sets.',
+    'title = "x"\n[part]': "'part' of the study is {}; make it one [[part]] or more.",
+    'title = "x"\nseed = 1\n[[part]]': "the study has an entry 'seed'; choose among title, part, reuses.",
+    "title =": "is not TOML (Invalid value (at end of document)); correct that place.",
+    "title = 'caf\udce9'": "is not UTF-8, as TOML must be; save it again as UTF-8.",
+}
+BAD_PARTS = {
+    "data": [3, "vote", [], ["votes"]],
+    "noise": [0.2, ["20"], [[0.1]], [2]],
+    "seeds": [3, [0.5], [True]],
+    "methods": ["cl", ["svm"], [{"nam": "cl"}], [{"name": "cl", "setting": {}}]],
+    "test_share": [0.3, ["x"]],
+}
+
+
+def leaves_with(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["experiment", *map(str, arguments)])
+    return left.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", BAD_STUDIES)
+def test_a_study_file_without_its_parts_is_one_line_and_exit_code_3(tmp_path, capsys, text):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    code, told = leaves_with(["run", path, "--results", tmp_path], capsys)
+    assert (code, told) == (3, f"labelcut: {path}: {BAD_STUDIES[text]}\n")
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"), [(name, v) for name, values in BAD_PARTS.items() for v in values]
+)
+def test_an_entry_of_the_wrong_kind_is_told_by_name(tmp_path, capsys, entry, value):
+    path = toml_of(tmp_path, **{entry: value}) if entry != "methods" else tmp_path / "small.toml"
+    if entry == "methods":
+        shown = json.dumps(value).replace('": ', '" = ')
+        path.write_text(f'title="t"\n[[part]]\ndata=["vote"]\nnoise=[0.1]\nseeds=[0]\nmethods={shown}')
+    code, told = leaves_with(["run", path, "--results", tmp_path], capsys)
+    assert code == 3
+    assert told.startswith(f"labelcut: {path}: ")
+    assert f"'{entry}' of [[part]] 1 is" in told or "no data set 'votes'" in told or "no method 'svm'" in told
+
+
+def test_the_studies_of_the_package_pass_the_check_of_study_files():
+    assert all(run.load_study(name).title for name in run.study_names())
+
+
 def start(config: Path, results: Path) -> subprocess.Popen:
     command = [sys.executable, "-m", "labelcut.experiments", "run", str(config), "--results", str(results)]
     return subprocess.Popen(
@@ -306,17 +392,18 @@ def start(config: Path, results: Path) -> subprocess.Popen:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_study_goes_on_where_it_stopped(tmp_path, how):
     config = toml_of(tmp_path, seeds=list(range(12)), methods=["boosting"], data=[TOY])
-    lines = tmp_path / "small" / "boosting.jsonl"
+    written = tmp_path / "small" / "boosting.jsonl"
     process = start(config, tmp_path)
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (lines.exists() and lines.read_text().count("\n") >= 2):
+    while time.monotonic() < deadline and not (written.exists() and written.read_text().count("\n") >= 2):
         time.sleep(0.02)
     process.send_signal(how)
     output = process.communicate(timeout=30)[0]
     if how == signal.SIGINT:
         assert "finished runs are kept" in output
+        assert process.returncode == 130
     study = run.load_study(str(config))
-    kept = run.read_lines(tmp_path, "small")
+    kept = result_lines.read_lines(tmp_path, "small")
     assert 2 <= len(kept) < 24
     assert run.run_study(study, tmp_path) == 24 - len(kept)
     assert run.plan(study, tmp_path) == []
@@ -326,7 +413,7 @@ def test_two_processes_give_the_same_scores_as_one(tmp_path, small):
     run.run_study(small, tmp_path / "one", only=["extra_trees", TOY])
     run.run_study(small, tmp_path / "two", only=["extra_trees", TOY], jobs=2)
     one, two = (
-        {run.key_of(r): r["scores"] for r in run.read_lines(tmp_path / where, "small")}
+        {result_lines.key_of(r): r["scores"] for r in result_lines.read_lines(tmp_path / where, "small")}
         for where in ("one", "two")
     )
     assert one == two
@@ -352,7 +439,7 @@ def test_a_dask_cluster_of_processes_gives_the_same_scores(tmp_path, small):
         )
     assert done == 4
     one, dask = (
-        {run.key_of(r): r["scores"] for r in run.read_lines(tmp_path / where, "small")}
+        {result_lines.key_of(r): r["scores"] for r in result_lines.read_lines(tmp_path / where, "small")}
         for where in ("one", "dask")
     )
     assert one == dask
@@ -366,7 +453,7 @@ def test_a_local_ray_gives_the_same_scores(tmp_path, small):
     done = run.run_study(small, tmp_path / "ray", only=["extra_trees", TOY], jobs=2, backend="ray")
     assert done == 4
     one, ray = (
-        {run.key_of(r): r["scores"] for r in run.read_lines(tmp_path / where, "small")}
+        {result_lines.key_of(r): r["scores"] for r in result_lines.read_lines(tmp_path / where, "small")}
         for where in ("one", "ray")
     )
     assert one == ray

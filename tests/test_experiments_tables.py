@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from labelcut.experiments import figures, report, run
+from labelcut.experiments import figures, report, result_lines
 from labelcut.experiments.command import experiment
 from labelcut.experiments.data import REAL, synthetic_grid
 from labelcut.experiments.lines import Lines, p_values
@@ -261,7 +261,7 @@ def some_results(tmp_path):
     rng = np.random.default_rng(0)
 
     def keep(study, record):
-        run.append_line(results / study / f"{record['method']}.jsonl", record)
+        result_lines.append_line(results / study / f"{record['method']}.jsonl", record)
 
     for method in ("paper", "default", "forest", "cl"):
         for data in ("vote", "obesity", "letter"):

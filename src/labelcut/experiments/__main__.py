@@ -1,5 +1,7 @@
 """``python -m labelcut.experiments`` is ``labelcut experiment``."""
 
-from labelcut.experiments.command import experiment
+import sys
 
-experiment(prog_name="labelcut experiment")
+from labelcut.cli import main
+
+main(["experiment", *sys.argv[1:]])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
 import click
 
+from labelcut.cli import INTERRUPTED
 from labelcut.experiments import run as running
 from labelcut.experiments.cluster import BACKENDS
 from labelcut.experiments.methods import METHODS
+from labelcut.experiments.result_lines import Record
+from labelcut.reading import BadTable
 
 _results = click.option(
     "--results",
@@ -64,7 +68,7 @@ def run_(
     """
     start = time.monotonic()
 
-    def show(record: running.Record, done: int, total: int) -> None:
+    def show(record: Record, done: int, total: int) -> None:
         left = (time.monotonic() - start) / done * (total - done)
         told = record.get("error") or f"accuracy {record['scores']['accuracy']:.4f}"
         noise, seconds = running.noise_word(record["noise"]), record["seconds"]["total"]
@@ -87,10 +91,13 @@ def run_(
             address=address,
             on_done=show,
         )
+    except BadTable:
+        raise
     except (ValueError, OSError) as problem:
         raise click.UsageError(str(problem)) from problem
     except KeyboardInterrupt:
-        raise click.ClickException("stopped; finished runs are kept. The same command goes on.") from None
+        click.echo("stopped; finished runs are kept. The same command goes on.", err=True)
+        sys.exit(INTERRUPTED)
     click.echo(f"{done} runs done; nothing is missing." if done else "Nothing to do: every run has its line.")
 
 

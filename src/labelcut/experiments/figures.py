@@ -12,7 +12,7 @@ import numpy.typing as npt
 from labelcut.experiments.data import REAL, title_of
 from labelcut.experiments.lines import NOISES, Lines, complete_cells, paired, stack_means
 from labelcut.experiments.methods import METHODS
-from labelcut.experiments.run import Record
+from labelcut.experiments.result_lines import Record
 
 Values = npt.NDArray[np.float64]
 

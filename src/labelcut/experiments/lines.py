@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from labelcut.experiments.data import REAL
 from labelcut.experiments.methods import METHODS
-from labelcut.experiments.run import Record, noise_word
+from labelcut.experiments.result_lines import Record
+from labelcut.experiments.run import noise_word
 
 NOISES = ("20", "30")
 """The paper's noise levels."""

@@ -12,7 +12,7 @@ from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import printed, reproduction_table
 from labelcut.experiments.reading import reading
 from labelcut.experiments.render import SCORE_TITLES, Table
-from labelcut.experiments.run import Record
+from labelcut.experiments.result_lines import Record
 from labelcut.experiments.tables.ablation import ablation_table
 from labelcut.experiments.tables.noise import confidence_table, noise_table
 from labelcut.experiments.tables.runs import failure_table, progress_table

@@ -8,10 +8,8 @@ same code serves one process, joblib's processes, and a Dask or Ray cluster.
 from __future__ import annotations
 
 import json
-import os
 import platform
 import time
-import tomllib
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -29,8 +27,10 @@ from labelcut.experiments.data import REAL, Synthetic, synthetic_grid
 from labelcut.experiments.methods import get_method
 from labelcut.experiments.methods.base import Inputs
 from labelcut.experiments.noise import make_task, seed_of
+from labelcut.experiments.result_lines import Record, append_line, key_of, read_lines
+from labelcut.experiments.study_file import read_study_file
+from labelcut.reading import BadTable
 
-Record = dict[str, Any]
 PACKAGES = ("labelcut", "numpy", "scipy", "scikit-learn")
 
 
@@ -56,14 +56,6 @@ class Run:
         )
 
 
-def key_of(record: Record) -> str:
-    """Give the key of the run a result line came from."""
-    return json.dumps(
-        [record[name] for name in ("method", "data", "noise", "test_share", "seed", "settings")],
-        sort_keys=True,
-    )
-
-
 @dataclass(frozen=True)
 class Study:
     """A named list of runs."""
@@ -87,13 +79,16 @@ def load_study(name_or_path: str) -> Study:
     """Read a study by its name, or from a TOML file of one's own."""
     if name_or_path.endswith(".toml"):
         path = Path(name_or_path)
-        return parse_study(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+        try:
+            return parse_study(path.stem, read_study_file(path))
+        except ValueError as problem:  # a method or a data set that is not there
+            raise problem if isinstance(problem, BadTable) else BadTable(f"{path}: {problem}") from None
     if name_or_path not in study_names():
         raise ValueError(
             f"no study {name_or_path!r}; choose one of {', '.join(study_names())}, or give a .toml file."
         )
     config = resources.files("labelcut.experiments") / "configs" / f"{name_or_path}.toml"
-    return parse_study(name_or_path, tomllib.loads(config.read_text(encoding="utf-8")))
+    return parse_study(name_or_path, read_study_file(config))
 
 
 def parse_study(name: str, config: dict[str, Any]) -> Study:
@@ -201,33 +196,6 @@ def _versions(packages: Iterable[str]) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             versions[package] = "missing"
     return versions
-
-
-def append_line(path: Path, record: Record) -> None:
-    """Add one line in one write; a line cut off by a crash before it is closed off first."""
-    line = json.dumps(record, sort_keys=True) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.read_bytes()[-1:] not in (b"", b"\n"):
-        line = "\n" + line
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(descriptor, line.encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def read_lines(results: Path, study: str) -> list[Record]:
-    """Read a study's lines, the last one of each run; a line cut off by a crash is passed over."""
-    latest: dict[str, Record] = {}
-    for path in sorted((results / study).glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError:
-                continue
-            latest[key_of(record)] = record
-    return list(latest.values())
 
 
 def records_of(study: Study, results: Path) -> list[Record]:

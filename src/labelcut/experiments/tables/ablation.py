@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.render import Table
-from labelcut.experiments.run import Record
+from labelcut.experiments.result_lines import Record
 
 SCORES = ("accuracy", "noise_f1", "average_precision")
 Cells = dict[str, Record]

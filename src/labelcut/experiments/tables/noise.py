@@ -10,7 +10,7 @@ from labelcut.experiments.data import title_of
 from labelcut.experiments.lines import Lines
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.render import SCORE_TITLES, Table
-from labelcut.experiments.run import Record
+from labelcut.experiments.result_lines import Record
 
 
 def noise_table(records: Sequence[Record], score: str = "accuracy") -> Table:

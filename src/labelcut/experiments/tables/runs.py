@@ -9,7 +9,8 @@ from labelcut.experiments import run
 from labelcut.experiments.data import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.render import Table
-from labelcut.experiments.run import Record, noise_word
+from labelcut.experiments.result_lines import Record
+from labelcut.experiments.run import noise_word
 
 
 def progress_table(by_study: dict[str, list[Record]]) -> Table:

@@ -11,7 +11,7 @@ from labelcut.experiments.lines import Lines
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import printed
 from labelcut.experiments.render import Table, beside_printed
-from labelcut.experiments.run import Record
+from labelcut.experiments.result_lines import Record
 
 
 def time_table(lines: Lines, noise: str) -> Table:

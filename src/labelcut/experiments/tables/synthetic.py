@@ -13,7 +13,7 @@ from labelcut.experiments.lines import Lines, p_values, paired
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import printed
 from labelcut.experiments.render import Table, beside_printed, p_text
-from labelcut.experiments.run import Record
+from labelcut.experiments.result_lines import Record
 
 
 def synthetic_table(records: Sequence[Record]) -> Table:
