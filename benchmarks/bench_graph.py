@@ -23,8 +23,8 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.neighbors import NearestNeighbors
 
-from labelcut.features import fit_forest, scale_columns, weight_columns
 from labelcut.graph import neighbors, similarity_graph
+from labelcut.hnc.forest import fit_forest, scale_columns, weight_columns
 
 HAS_FAISS = importlib.util.find_spec("faiss") is not None
 #: Rivals that would take much longer than all others together are left out of larger tables.

@@ -226,7 +226,7 @@ def test_a_data_frame_keeps_its_index_and_its_own_way_of_writing(tmp_path):
 def test_what_the_model_warns_of_stands_in_the_report(tmp_path, capsys, monkeypatch):
     import warnings
 
-    from labelcut.classifier import ConfidenceHNC
+    from labelcut.hnc.classifier import ConfidenceHNC
 
     fit = ConfidenceHNC.fit
 

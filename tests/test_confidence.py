@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelcut.confidence import PAPER_GRID, label_confidence
 from labelcut.cut import parametric_cut
 from labelcut.graph import SimilarityGraph, similarity_graph
+from labelcut.hnc.confidence import PAPER_GRID, label_confidence
 
 
 def chain(*weights):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.ensemble import RandomForestClassifier
 
-from labelcut import features
-from labelcut.features import (
+from labelcut.hnc import forest as features
+from labelcut.hnc.forest import (
     canonical_order,
     check_importances,
     deal_folds,

@@ -13,7 +13,7 @@ import labelcut
 
 SOURCE = Path(labelcut.__file__).parent
 #: The way of the data. Each may know those before it; helper modules may stand anywhere that keeps this true.
-WAY = ["table", "graph", "features", "cut", "confidence", "classifier", "report", "cli"]
+WAY = ["table", "graph", "cut", "hnc", "report", "cli"]
 HEAVY = {"pandas", "torch", "faiss", "matplotlib"}
 
 

@@ -3,7 +3,7 @@ import pandas as pd
 import polars
 import pytest
 
-from labelcut.labels import Labels, check_trust, read_labels, stand_ins
+from labelcut.hnc.labels import Labels, check_trust, read_labels, stand_ins
 
 
 def codes_of(y):

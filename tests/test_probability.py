@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from labelcut.probability import (
+from labelcut.hnc.calibration import (
     HIGHEST_RATE,
     NoiseRates,
     asymmetric_rates,

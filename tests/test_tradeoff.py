@@ -3,10 +3,10 @@ import itertools
 import numpy as np
 import pytest
 
-from labelcut.confidence import PAPER_GRID
 from labelcut.graph import similarity_graph
-from labelcut.probability import Logistic
-from labelcut.tradeoff import best_accuracy_tradeoff, choose_tradeoff, confidence_cut, crossing_tradeoff
+from labelcut.hnc.calibration import Logistic
+from labelcut.hnc.confidence import PAPER_GRID
+from labelcut.hnc.tradeoff import best_accuracy_tradeoff, choose_tradeoff, confidence_cut, crossing_tradeoff
 
 
 def two_clouds(n=60, seed=0):

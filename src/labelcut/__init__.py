@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelcut.auditing import Audit, audit
-    from labelcut.classifier import HNC, ConfidenceHNC, find_label_issues
+    from labelcut.hnc.classifier import HNC, ConfidenceHNC, find_label_issues
 
 __all__ = ["HNC", "Audit", "ConfidenceHNC", "audit", "find_label_issues"]
 
@@ -13,11 +13,11 @@ __version__ = "0.1.0"
 
 #: Where each public name lives; it is imported when first asked for, so that `import labelcut` costs nothing.
 _HOME = {
-    "HNC": "labelcut.classifier",
+    "HNC": "labelcut.hnc.classifier",
     "Audit": "labelcut.auditing",
     "audit": "labelcut.auditing",
-    "ConfidenceHNC": "labelcut.classifier",
-    "find_label_issues": "labelcut.classifier",
+    "ConfidenceHNC": "labelcut.hnc.classifier",
+    "find_label_issues": "labelcut.hnc.classifier",
 }
 
 

@@ -14,10 +14,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from labelcut.classifier import ConfidenceHNC
 from labelcut.decisions import Decision, Matched, match, read_decisions
 from labelcut.encoding import encode
-from labelcut.labels import Labels
+from labelcut.hnc.classifier import ConfidenceHNC
+from labelcut.hnc.labels import Labels
 from labelcut.reading import BadChoice, BadTable, Source
 from labelcut.report.budget import plant_and_find
 from labelcut.report.cells import cell_texts

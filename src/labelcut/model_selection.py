@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcut.features import deal_folds
-from labelcut.labels import read_labels
+from labelcut.hnc.forest import deal_folds
+from labelcut.hnc.labels import read_labels
 
 __all__ = ["PartlyLabeledKFold"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from labelcut.classifier import ConfidenceHNC
+from labelcut.hnc.classifier import ConfidenceHNC
 
 SAMPLE_ROWS = 2000  # Enough for a smooth curve, and a small part of the time of the real fit.
 FEWEST_ROWS = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from labelcut.classifier import ConfidenceHNC
+from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.report.page import percent
 from labelcut.report.unusual import Fit
 from labelcut.table import Table

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labelcut.classifier import ConfidenceHNC
 from labelcut.decisions import Matched
 from labelcut.encoding import Encoded
+from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.report.budget import Budget
 from labelcut.report.cells import cell_texts, shortened
 from labelcut.report.unusual import Fit

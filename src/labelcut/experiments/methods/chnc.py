@@ -9,7 +9,7 @@ import numpy as np
 
 from labelcut import HNC, ConfidenceHNC
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values
-from labelcut.features import canonical_order, fit_forest, scale_columns
+from labelcut.hnc.forest import canonical_order, fit_forest, scale_columns
 
 _last: tuple[bytes, Values, float] | None = None
 """The importances of the last forest tuned the paper's way, and what they cost."""

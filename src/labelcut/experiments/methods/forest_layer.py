@@ -7,7 +7,7 @@ from scipy.special import logit
 
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, positive_probability, spread
 from labelcut.experiments.methods.forest import tune_forest
-from labelcut.probability import (
+from labelcut.hnc.calibration import (
     estimate_noise,
     fit_logistic,
     flag_by_expected_f1,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcut.graph import SimilarityGraph
-from labelcut.labels import UNLABELED
-from labelcut.probability import flag_by_expected_f1
-from labelcut.separation import Separation
+from labelcut.hnc.calibration import flag_by_expected_f1
+from labelcut.hnc.labels import UNLABELED
+from labelcut.hnc.separation import Separation
 
 __all__ = ["Conclusion", "class_distribution", "conclude", "warn_if_degenerate"]
 

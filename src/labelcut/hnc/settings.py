@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcut.features import check_importances, check_leaf_sizes
-from labelcut.labels import Labels
+from labelcut.hnc.forest import check_importances, check_leaf_sizes
+from labelcut.hnc.labels import Labels
+from labelcut.hnc.separation import Settings
 from labelcut.parameters import number, numbers, one_of, positive, whole
-from labelcut.separation import Settings
 
 __all__ = ["PRESETS", "Plan", "make_plan"]
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelcut.conclusion import class_distribution, conclude, warn_if_degenerate
-from labelcut.explanation import Explanation, plain, weigh_sides
-from labelcut.features import canonical_order, deal_folds, fit_forest, scale_columns, weight_columns
 from labelcut.graph import build_index, kernel_weights, similarity_graph
-from labelcut.labels import UNLABELED, Labels, check_trust, hold_only_labels, read_labels, stand_ins
-from labelcut.presets import make_plan
-from labelcut.separation import Separation, StageClock, separate
+from labelcut.hnc.explanation import Explanation, plain, weigh_sides
+from labelcut.hnc.forest import canonical_order, deal_folds, fit_forest, scale_columns, weight_columns
+from labelcut.hnc.labels import UNLABELED, Labels, check_trust, hold_only_labels, read_labels, stand_ins
+from labelcut.hnc.one_vs_rest import class_distribution, conclude, warn_if_degenerate
+from labelcut.hnc.separation import Separation, StageClock, separate
+from labelcut.hnc.settings import make_plan
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from labelcut.confidence import PAPER_GRID, label_confidence
 from labelcut.graph import SimilarityGraph
-from labelcut.probability import (
+from labelcut.hnc.calibration import (
     Logistic,
     NoiseRates,
     asymmetric_rates,
@@ -26,7 +25,8 @@ from labelcut.probability import (
     true_class_probability,
     wrong_label_probability,
 )
-from labelcut.tradeoff import Choice, choose_tradeoff, confidence_cut
+from labelcut.hnc.confidence import PAPER_GRID, label_confidence
+from labelcut.hnc.tradeoff import Choice, choose_tradeoff, confidence_cut
 
 __all__ = ["Prior", "Separation", "Settings", "StageClock", "separate"]
 
@@ -121,7 +121,7 @@ class Separation:
     confidence : ndarray of shape (n_rows,)
         Confidence in each label; NaN for unlabeled rows.
     label_term, prior_term : ndarray of shape (n_rows,)
-        The g and u of the cut (see :mod:`labelcut.tradeoff`).
+        The g and u of the cut (see :mod:`labelcut.hnc.tradeoff`).
     label_price : ndarray of shape (n_rows,)
         What the label term would be at a trust of 1.
     prior : Prior or None

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from labelcut.cut import CutPath, parametric_cut
 from labelcut.graph import SimilarityGraph
-from labelcut.probability import Logistic, fit_logistic
+from labelcut.hnc.calibration import Logistic, fit_logistic
 
 __all__ = ["Choice", "best_accuracy_tradeoff", "choose_tradeoff", "confidence_cut", "crossing_tradeoff"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcut.graph import SimilarityGraph
-from labelcut.separation import Separation
+from labelcut.hnc.separation import Separation
 
 if TYPE_CHECKING:
     import pandas as pd
