@@ -2,6 +2,7 @@
 
 import math
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from labelcut.experiments import methods
+from labelcut.experiments.kept import Kept
 from labelcut.experiments.methods import (
     base,
     chnc,
@@ -102,20 +104,40 @@ def test_an_unknown_method_is_answered_with_the_known_ones():
 
 def test_the_kept_forest_is_charged_to_every_method_that_uses_it():
     task = make_task(EASY, noise=0.1)
-    X, codes = task.X[task.is_labeled], task.given[task.is_labeled]
+    inputs = base.Inputs(task.X, task.given, seed=3)
     first, second = base.Stopwatch(), base.Stopwatch()
-    kept = forest.tune_forest(X, codes, first, seed=3, n_jobs=1)
-    assert forest.tune_forest(X, codes, second, seed=3, n_jobs=1) is kept
-    assert second.seconds["forest"] == second.seconds["reused"] == kept.seconds
-    assert forest.tune_forest(X, codes, second, seed=4, n_jobs=1) is not kept
+    found = forest.tune_forest(inputs, first)
+    assert forest.tune_forest(replace(inputs), second) is found
+    assert second.seconds["forest"] == second.seconds["reused"] == found.seconds
 
 
-def test_the_shared_importances_are_those_the_paper_preset_finds(monkeypatch):
+@pytest.mark.parametrize("change", [{"seed": 4}, {"n_jobs": 2}, {"kept": Kept()}, "X", "given"])
+def test_another_table_seed_or_study_gets_a_forest_of_its_own(change):
+    task = make_task(EASY, noise=0.1)
+    inputs = base.Inputs(task.X, task.given, seed=3)
+    if isinstance(change, str):
+        other = getattr(inputs, change).copy()
+        other[0] = 1 - other[0]
+        change = {change: other}
+    found = forest.tune_forest(inputs, base.Stopwatch())
+    assert forest.tune_forest(replace(inputs, **change), base.Stopwatch()) is not found
+
+
+@pytest.mark.parametrize("what", sorted({method.shares for method in methods.METHODS.values()} - {""}))
+def test_every_method_said_to_share_takes_what_the_one_before_it_found(what):
+    task = make_task("synthetic:n60:f3:p50:c1:s1:hypercube:1", noise=0.1, seed=1)
+    inputs = base.Inputs(task.X, task.given, seed=5)
+    sharing = [method for method in methods.METHODS.values() if method.shares == what]
+    seconds = [method.fit(inputs).seconds for method in sharing]
+    assert len(sharing) > 2
+    assert ["reused" in one for one in seconds] == [False] + [True] * (len(sharing) - 1)
+
+
+def test_the_shared_importances_are_those_the_paper_preset_finds():
     task = make_task("synthetic:n60:f3:p50:c1:s1:hypercube:1", noise=0.1, seed=1)
     inputs = base.Inputs(task.X, task.given, seed=5)
     settings = {"n_trees": 15, "leaf_sizes": (0.01,)}
     own = chnc.fit(inputs, "paper", **settings)
-    monkeypatch.setattr(chnc, "_last", None)
     shared = chnc.fit(inputs, "paper", share_forest=True)
     again = chnc.fit(inputs, "paper", share_forest=True)
     assert own.predicted.tolist() == shared.predicted.tolist() == again.predicted.tolist()

@@ -1,5 +1,6 @@
 """Studies, plans, result lines, and what survives a crash."""
 
+import ast
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from click.testing import CliRunner
 from labelcut.cli import main
 from labelcut.experiments import cluster, result_lines, run, scores
 from labelcut.experiments.command import experiment
-from labelcut.experiments.data import REAL, synthetic_grid
+from labelcut.experiments.data import REAL, load, synthetic_grid
 from labelcut.experiments.methods import METHODS, Method
 from labelcut.experiments.methods.base import Outcome
 from labelcut.experiments.noise import Task
@@ -418,6 +419,48 @@ def test_two_processes_give_the_same_scores_as_one(tmp_path, small):
     )
     assert one == two
     assert len(one) == 4
+
+
+def test_runs_that_share_a_forest_travel_together():
+    mixed = ["paper", "forest", "extra_trees", "hnc", "forest_layer"]
+    study = run.parse_study("mixed", small_config(data=[TOY], noise=[0.1], methods=mixed))
+    groups = [[(one.method, one.seed) for one in group] for group in run.together(study.runs)]
+    assert groups == [
+        group
+        for seed in (0, 1)
+        for group in (
+            [("paper", seed), ("hnc", seed)],
+            [("forest", seed), ("forest_layer", seed)],
+            [("extra_trees", seed)],
+        )
+    ]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_shared_forest_is_trained_once_however_many_workers_there_are(tmp_path, jobs):
+    methods = ["forest", "forest_layer", "knn"]
+    study = run.parse_study("forests", small_config(data=[TOY], noise=[0.1], methods=methods))
+    run.run_study(study, tmp_path, jobs=jobs)
+    records = run.read_lines(tmp_path, "forests")
+    assert len(records) == 6
+    for record in records:
+        assert ("reused" in record["seconds"]) == (record["method"] != "forest")
+
+
+def test_a_data_set_is_loaded_once_for_runs_in_turn(monkeypatch, small):
+    loaded = []
+    monkeypatch.setattr(run, "load", lambda name: loaded.append(name) or load(name))
+    list(run.execute_in_turn(small.runs))
+    assert loaded == [TOY, OTHER]
+
+
+def test_no_module_of_the_experiments_keeps_state():
+    keepers = {"cache", "lru_cache"}
+    for path in sorted(Path(run.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            assert not isinstance(node, ast.Global), path.name
+            assert not (isinstance(node, ast.alias) and node.name in keepers), path.name
+            assert not (isinstance(node, ast.Attribute) and node.attr in keepers), path.name
 
 
 @pytest.mark.filterwarnings("ignore")  # a cluster that shuts down is noisy, and not ours

@@ -19,7 +19,6 @@ import urllib.request
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -456,7 +455,6 @@ def synthetic_grid(copies: int = 4) -> list[Synthetic]:
     ]
 
 
-@lru_cache(maxsize=2)
 def load(name: str) -> DataSet:
     """Give the data set of that name: one of `REAL`, or a synthetic configuration."""
     if name in REAL:

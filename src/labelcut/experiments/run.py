@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from importlib import metadata, resources
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ import numpy as np
 
 from labelcut.experiments import scores
 from labelcut.experiments.cluster import cluster
-from labelcut.experiments.data import REAL, Synthetic, synthetic_grid
+from labelcut.experiments.data import REAL, Synthetic, load, synthetic_grid
+from labelcut.experiments.kept import Kept
 from labelcut.experiments.methods import get_method
 from labelcut.experiments.methods.base import Inputs
 from labelcut.experiments.noise import make_task, seed_of
@@ -145,14 +146,19 @@ def _size(data: str) -> int:
     return REAL[data].n_rows if data in REAL else Synthetic.from_name(data).n_rows
 
 
-def execute(run: Run) -> Record:
-    """Do one run and return its line; an error becomes part of the line."""
+def execute(run: Run, kept: Kept | None = None) -> Record:
+    """Do one run and return its line; an error becomes part of the line.
+
+    `kept` is what the runs before it have left for it: the same scores come out, sooner.
+    """
+    kept = Kept() if kept is None else kept
     record: Record = asdict(run) | {"settings": dict(run.settings), "noise": list(run.noise)}
     method = get_method(run.method)
     record["versions"] = _versions(method.packages)
     start = time.perf_counter()
     try:
-        task = make_task(run.data, noise=run.noise, test_share=run.test_share, seed=run.seed)
+        data = kept.find("data", run.data) or kept.keep("data", run.data, load(run.data))
+        task = make_task(data, noise=run.noise, test_share=run.test_share, seed=run.seed)
         inputs = Inputs(
             task.X,
             task.given,
@@ -160,6 +166,7 @@ def execute(run: Run) -> Record:
             n_jobs=run.n_jobs,
             name=run.data,
             told_noise=float(np.mean(run.noise)),
+            kept=kept,
         )
         method.load()  # imports take seconds, once per process
         start = time.perf_counter()
@@ -284,20 +291,42 @@ def run_study(
     return done
 
 
+def execute_in_turn(runs: Iterable[Run]) -> Iterator[Record]:
+    """Do runs one after another; each may use what those before it have left."""
+    kept = Kept()
+    for run in runs:
+        yield execute(run, kept)
+
+
+def _execute_all(runs: Iterable[Run]) -> list[Record]:
+    return list(execute_in_turn(runs))
+
+
+def together(todo: Iterable[Run]) -> list[list[Run]]:
+    """Put the runs of one table whose methods share a forest together, for one worker to do in turn."""
+    groups: dict[tuple[object, ...], list[Run]] = {}
+    for run in todo:
+        common = get_method(run.method).shares or run.key
+        groups.setdefault((run.data, run.noise, run.test_share, run.seed, common), []).append(run)
+    return list(groups.values())
+
+
 def _answers(todo: list[Run], jobs: int, backend: str | None, address: str | None) -> Iterator[Record]:
     if backend is None and jobs == 1:
-        yield from map(execute, todo)
+        yield from execute_in_turn(todo)
         return
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
+    groups = together(todo)
     with cluster(backend, address) as options, parallel_config(**options):
         if backend == "ray":
             # Ray's backend answers only when a call ends, so a call is as many runs as there are workers.
             size = effective_n_jobs(jobs)
-            for start in range(0, len(todo), size):
-                yield from Parallel(n_jobs=jobs)(delayed(execute)(run) for run in todo[start : start + size])
+            for start in range(0, len(groups), size):
+                calls = (delayed(_execute_all)(group) for group in groups[start : start + size])
+                yield from chain.from_iterable(Parallel(n_jobs=jobs)(calls))
         else:
             parallel = Parallel(
                 n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs"
             )
-            yield from parallel(delayed(execute)(run) for run in todo)
+            yield from chain.from_iterable(parallel(delayed(_execute_all)(group) for group in groups))

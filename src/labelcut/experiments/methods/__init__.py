@@ -22,6 +22,8 @@ class Method:
     packages: tuple[str, ...] = ()
     """Packages beyond scikit-learn, for the record of versions."""
     is_ours: bool = False
+    shares: str = ""
+    """What it has in common with other methods on the same table; a worker does their runs in turn."""
 
     def load(self) -> Callable[..., Outcome]:
         """Give the adapter; the first call imports its libraries."""
@@ -35,27 +37,39 @@ class Method:
 
 _TORCH = ("torch",)
 _CLEANLAB = ("cleanlab",)
+_EDITING = ("imbalanced-learn",)
+_PAPER, _TUNED = "the paper's forest", "the tuned forest"
 
 METHODS = {
     method.name: method
     for method in (
-        Method("paper", "CHNC (paper)", "chnc", {"preset": "paper"}, is_ours=True),
+        Method("paper", "CHNC (paper)", "chnc", {"preset": "paper"}, is_ours=True, shares=_PAPER),
         Method("default", "LabelCut", "chnc", {"preset": "default"}, is_ours=True),
         Method(
-            "literal", "CHNC (literal)", "chnc", {"preset": "literal", "share_forest": True}, is_ours=True
+            "literal",
+            "CHNC (literal)",
+            "chnc",
+            {"preset": "literal", "share_forest": True},
+            is_ours=True,
+            shares=_PAPER,
         ),
-        Method("hnc", "HNC", "chnc", function="fit_hnc", is_ours=True),
-        Method("forest", "Random forest", "forest"),
-        Method("forest_layer", "Forest + layer", "forest_layer"),
+        Method("hnc", "HNC", "chnc", function="fit_hnc", is_ours=True, shares=_PAPER),
+        Method("forest", "Random forest", "forest", shares=_TUNED),
+        Method("forest_layer", "Forest + layer", "forest_layer", shares=_TUNED),
         Method("extra_trees", "ExtraTrees", "extra_trees"),
         Method("boosting", "Boosting", "boosting"),
-        Method("knn", "k-NN", "neighbors"),
-        Method("spreading", "LabelSpreading", "spreading"),
-        Method("enn", "ENN + k-NN", "editing", packages=("imbalanced-learn",)),
-        Method("renn", "RENN + k-NN", "editing", {"repeated": True}, packages=("imbalanced-learn",)),
+        Method("knn", "k-NN", "neighbors", shares=_TUNED),
+        Method("spreading", "LabelSpreading", "spreading", shares=_TUNED),
+        Method("enn", "ENN + k-NN", "editing", packages=_EDITING, shares=_TUNED),
+        Method("renn", "RENN + k-NN", "editing", {"repeated": True}, packages=_EDITING, shares=_TUNED),
         Method("cl", "Confident Learning", "confident_learning", packages=_CLEANLAB),
         Method(
-            "cl_forest", "CL (tuned forest)", "confident_learning", {"base": "forest"}, packages=_CLEANLAB
+            "cl_forest",
+            "CL (tuned forest)",
+            "confident_learning",
+            {"base": "forest"},
+            packages=_CLEANLAB,
+            shares=_TUNED,
         ),
         Method(
             "datalab", "Datalab (features)", "confident_learning", function="fit_datalab", packages=_CLEANLAB

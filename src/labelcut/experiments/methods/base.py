@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from labelcut.experiments.data import Codes, Matrix
+from labelcut.experiments.kept import Kept
 from labelcut.experiments.noise import UNLABELED, Mask
 
 Values = npt.NDArray[np.float64]
@@ -30,6 +33,14 @@ class Inputs:
     """The data set; the paper gives DivideMix another learning rate on two of them."""
     told_noise: float | None = None
     """The injected share of wrong labels. Only Co-teaching+ looks at it, as its authors do."""
+    kept: Kept = field(default_factory=Kept, repr=False, compare=False)
+    """What earlier runs on the same table have found and this one may use; its time is charged again."""
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """What a forest depends on, the rows, their labels and the seed, and what its time does."""
+        parts = [self.X.tobytes(), self.given.tobytes(), f"{self.seed},{self.n_jobs}".encode()]
+        return hashlib.sha256(b"".join(parts)).digest()
 
     @property
     def is_labeled(self) -> Mask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,29 @@ from labelcut import HNC, ConfidenceHNC
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values
 from labelcut.hnc.forest import canonical_order, fit_forest, scale_columns
 
-_last: tuple[bytes, Values, float] | None = None
-"""The importances of the last forest tuned the paper's way, and what they cost."""
+
+@dataclass(frozen=True)
+class Importances:
+    """Share of each column in the forest tuned the paper's way, and what that forest cost."""
+
+    values: Values
+    seconds: float
 
 
 def fit(inputs: Inputs, preset: str = "default", share_forest: bool = False, **settings: Any) -> Outcome:
     """Fit ConfidenceHNC.
 
-    ``share_forest`` takes the importances of the paper's forest as given where the last run had the same
+    ``share_forest`` takes the importances of the paper's forest as given where an earlier run had the same
     table and seed: the answer is the same, the forest's time is charged again.
     """
-    global _last
     watch = Stopwatch()
     if share_forest:
         settings["importances"] = paper_importances(inputs, watch)
     model = ConfidenceHNC(preset, random_state=inputs.seed, n_jobs=inputs.n_jobs, **settings)
     outcome = _outcome(inputs, model, watch)
     if preset == "paper" and not settings:
-        _last = _key(inputs), model.feature_importances_, model.timings_["forest"]
+        found = Importances(model.feature_importances_, model.timings_["forest"])
+        inputs.kept.keep("importances", inputs.fingerprint, found)
     return outcome
 
 
@@ -42,24 +47,18 @@ def fit_hnc(inputs: Inputs, **settings: Any) -> Outcome:
 
 def paper_importances(inputs: Inputs, watch: Stopwatch) -> Values:
     """Give the importances that ``ConfidenceHNC("paper")`` finds on this table with this seed."""
-    global _last
-    key = _key(inputs)
-    if _last is not None and _last[0] == key:
-        watch.charge("forest", _last[2])
-        return _last[1]
+    kept: Importances | None = inputs.kept.find("importances", inputs.fingerprint)
+    if kept is not None:
+        watch.charge("forest", kept.seconds)
+        return kept.values
     with watch.stage("forest"):
         order = canonical_order(inputs.X, inputs.given, np.ones(len(inputs.given)))
         X, _ = scale_columns(inputs.X[order])
         forest = fit_forest(
             X, inputs.given[order], tuning="cv", random_state=inputs.seed, n_jobs=inputs.n_jobs
         )
-    _last = key, forest.importances, watch.seconds["forest"]
-    return forest.importances
-
-
-def _key(inputs: Inputs) -> bytes:
-    parts = [inputs.X.tobytes(), inputs.given.tobytes(), str(inputs.seed).encode()]
-    return hashlib.sha256(b"".join(parts)).digest()
+    found = Importances(forest.importances, watch.seconds["forest"])
+    return inputs.kept.keep("importances", inputs.fingerprint, found).values
 
 
 def _outcome(inputs: Inputs, model: Any, watch: Stopwatch) -> Outcome:

@@ -27,8 +27,7 @@ from labelcut.experiments.methods.forest import N_TREES, tune_forest
 def _base_model(inputs: Inputs, base: str, watch: Stopwatch) -> tuple[Any, dict[str, Any]]:
     if base == "extra_trees":
         return ExtraTreesClassifier(100, random_state=inputs.seed, n_jobs=inputs.n_jobs), {}
-    X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
-    leaf = tune_forest(X, codes, watch, seed=inputs.seed, n_jobs=inputs.n_jobs).leaf_share
+    leaf = tune_forest(inputs, watch).leaf_share
     forest = RandomForestClassifier(
         N_TREES, min_samples_leaf=leaf, random_state=inputs.seed, n_jobs=inputs.n_jobs
     )

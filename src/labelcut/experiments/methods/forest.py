@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -42,23 +41,20 @@ class TunedForest:
         return found if found.any() else np.ones(len(found)) / len(found)
 
 
-_last: tuple[bytes, TunedForest] | None = None
+def tune_forest(inputs: Inputs, watch: Stopwatch) -> TunedForest:
+    """Fit one forest per leaf size to the labeled rows; choose the one with the smallest out-of-bag log-loss.
 
-
-def tune_forest(X: Matrix, codes: Codes, watch: Stopwatch, *, seed: int, n_jobs: int) -> TunedForest:
-    """Fit one forest per leaf size and keep the one with the smallest out-of-bag log-loss.
-
-    Several methods need the same forest, and a study asks them in turn: the last one is kept. Its time is
-    charged to each of them.
+    Several methods need the same forest, and a study asks them in turn: it is kept, and its time charged to
+    each of them.
     """
-    global _last
-    key = hashlib.sha256(b"".join([X.tobytes(), codes.tobytes(), f"{seed},{n_jobs}".encode()])).digest()
-    if _last is not None and _last[0] == key:
-        watch.charge("forest", _last[1].seconds)
-    else:
-        with watch.stage("forest"):
-            _last = key, _tune_forest(X, codes, seed=seed, n_jobs=n_jobs)
-    return _last[1]
+    kept: TunedForest | None = inputs.kept.find("tuned forest", inputs.fingerprint)
+    if kept is not None:
+        watch.charge("forest", kept.seconds)
+        return kept
+    X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
+    with watch.stage("forest"):
+        forest = _tune_forest(X, codes, seed=inputs.seed, n_jobs=inputs.n_jobs)
+    return inputs.kept.keep("tuned forest", inputs.fingerprint, forest)
 
 
 def _tune_forest(X: Matrix, codes: Codes, *, seed: int, n_jobs: int) -> TunedForest:
@@ -82,10 +78,7 @@ def _tune_forest(X: Matrix, codes: Codes, *, seed: int, n_jobs: int) -> TunedFor
 def fit(inputs: Inputs) -> Outcome:
     """Predict by the forest; flag and rank by its out-of-bag probabilities."""
     watch = Stopwatch()
-    labeled = inputs.is_labeled
-    forest = tune_forest(
-        inputs.X[labeled], inputs.given[labeled], watch, seed=inputs.seed, n_jobs=inputs.n_jobs
-    )
+    forest = tune_forest(inputs, watch)
     with watch.stage("predict"):
         probability = positive_probability(forest.model, inputs.X)
     return from_probability(

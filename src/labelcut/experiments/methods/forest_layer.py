@@ -23,9 +23,7 @@ def fit(inputs: Inputs) -> Outcome:
     """Calibrate the forest's log-odds, undo the noise, flag by expected F1: the recipe's last steps."""
     watch = Stopwatch()
     labeled = inputs.is_labeled
-    forest = tune_forest(
-        inputs.X[labeled], inputs.given[labeled], watch, seed=inputs.seed, n_jobs=inputs.n_jobs
-    )
+    forest = tune_forest(inputs, watch)
     with watch.stage("layer"):
         opinion = spread(inputs, forest.out_of_bag, positive_probability(forest.model, inputs.X))
         score = logit(np.clip(opinion, CLIP, 1 - CLIP))

@@ -15,10 +15,7 @@ NEIGHBOR_COUNTS = (5, 15, 31, 51)
 
 def weigh_columns(inputs: Inputs, watch: Stopwatch) -> Matrix:
     """Stretch each column by the root of its forest importance, the importances scaled to sum to H."""
-    labeled = inputs.is_labeled
-    forest = tune_forest(
-        inputs.X[labeled], inputs.given[labeled], watch, seed=inputs.seed, n_jobs=inputs.n_jobs
-    )
+    forest = tune_forest(inputs, watch)
     return weight_columns(inputs.X, forest.importances)
 
 
