@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcut.arrays import Floats, Ints
 from labelcut.graph.blocks import in_threads
 from labelcut.graph.distinct import DistinctRows, farthest
 
 __all__ = ["LowerBounds", "choose_bounds", "columns_with_small_bounds", "search_everywhere"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 #: Queries handled at once; most bounds kept at once per thread (64 MB of float32); bounds not worth dividing.
 BLOCK_ROWS = 256

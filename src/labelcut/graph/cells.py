@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcut.arrays import Floats, Ints
 from labelcut.graph.blocks import in_threads
 from labelcut.graph.bounds import LowerBounds, columns_with_small_bounds
 from labelcut.graph.distinct import DistinctRows, farthest
 
 __all__ = ["Cells", "search_cells"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 #: Rows per center and rounds to place it, rows for a first guess, queries and rows handled at once.
 ROWS_PER_CENTER = 50

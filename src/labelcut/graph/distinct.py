@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcut.arrays import Floats, Ints
+
 __all__ = ["DistinctRows", "farthest", "row_bytes", "squared_distances"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 #: Numbers of float64 gathered at once to measure pairs (32 MB).
 PAIR_NUMBERS = 1 << 22

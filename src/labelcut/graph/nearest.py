@@ -16,8 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from labelcut.arrays import Floats, Ints
 from labelcut.graph.bounds import LowerBounds, choose_bounds, search_everywhere
 from labelcut.graph.cells import Cells, search_cells
 from labelcut.graph.distinct import DistinctRows
@@ -25,8 +26,6 @@ from labelcut.parameters import one_of, whole
 
 __all__ = ["NeighborIndex", "Neighbors", "build_index", "check_count", "neighbors"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 #: Rows, and queries, from which the rows are divided into cells.
 CELLS_FROM = 10_000

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from labelcut.arrays import Floats, Ints
 from labelcut.graph.nearest import NeighborIndex, build_index, check_count
 from labelcut.parameters import one_of, positive
 
@@ -21,8 +22,6 @@ __all__ = [
     "similarity_graph",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 #: From distance d, bandwidth s and number of features H to a weight; "literal" is the paper's print.
 KERNELS: dict[str, Callable[[Floats, float, int], Floats]] = {

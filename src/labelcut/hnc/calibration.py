@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
+
+from labelcut.arrays import Floats, Mask
 
 __all__ = [
     "Logistic",
@@ -24,8 +25,6 @@ __all__ = [
     "wrong_label_probability",
 ]
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: The corrected probability is blended with this much of the uncorrected one, so that clipping keeps the
 #: order.

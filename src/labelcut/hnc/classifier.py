@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelcut.arrays import Floats, Ints, Mask
 from labelcut.graph import build_index, kernel_weights, similarity_graph
 from labelcut.hnc.explanation import Explanation, plain, weigh_sides
 from labelcut.hnc.forest import canonical_order, deal_folds, fit_forest, scale_columns, weight_columns
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HNC", "ConfidenceHNC", "find_label_issues"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 #: Each class beyond two is a cut of its own, and a y with this many classes is nearly always the wrong
 #: column.

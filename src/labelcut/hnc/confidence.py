@@ -13,13 +13,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from labelcut.arrays import Floats, Mask
 from labelcut.cut import parametric_cut
 from labelcut.graph import SimilarityGraph
 
 __all__ = ["PAPER_GRID", "label_confidence"]
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: The trade-offs of the paper (section 6.1): -1, -0.998, ..., 1.
 PAPER_GRID: Floats = np.linspace(-1.0, 1.0, 1001)

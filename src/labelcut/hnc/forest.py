@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 
+from labelcut.arrays import Floats, Ints
 from labelcut.graph.distinct import row_bytes
 from labelcut.parameters import numbers, whole
 
@@ -31,8 +32,6 @@ __all__ = [
     "weight_columns",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 #: Section 5 of the paper: leaf sizes as shares of the labeled rows, chosen by cross-validation in five folds.
 PAPER_LEAF_SIZES = (0.001, 0.002, 0.005, 0.01)

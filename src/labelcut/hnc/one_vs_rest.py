@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from labelcut.arrays import Floats, Ints, Mask
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.calibration import flag_by_expected_f1
 from labelcut.hnc.labels import UNLABELED
@@ -16,9 +16,6 @@ from labelcut.hnc.separation import Separation
 
 __all__ = ["Conclusion", "class_distribution", "conclude", "warn_if_degenerate"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 #: A cut is called degenerate if its smaller side has less than this share of what the trusted labels let
 #: expect. Fewer rows than the second number prove nothing.

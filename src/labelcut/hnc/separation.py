@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
+from labelcut.arrays import Floats, Ints, Mask
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.calibration import (
     Logistic,
@@ -30,9 +30,6 @@ from labelcut.hnc.tradeoff import Choice, choose_tradeoff, confidence_cut
 
 __all__ = ["Prior", "Separation", "Settings", "StageClock", "separate"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 #: The forest's probabilities are kept this far from 0 and 1 before their log-odds are taken.
 PRIOR_CLIP = 0.02

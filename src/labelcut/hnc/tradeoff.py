@@ -17,17 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import NDArray
 
+from labelcut.arrays import Floats, Ints, Mask
 from labelcut.cut import CutPath, parametric_cut
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.calibration import Logistic, fit_logistic
 
 __all__ = ["Choice", "best_accuracy_tradeoff", "choose_tradeoff", "confidence_cut", "crossing_tradeoff"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 #: Trade-offs are looked for in this range. Without label terms every breakpoint lies in [-1, 1].
 TRADEOFF_RANGE = 2.0
