@@ -24,7 +24,8 @@ from sklearn.datasets import make_classification
 from sklearn.neighbors import NearestNeighbors
 
 from labelcut.graph import neighbors, similarity_graph
-from labelcut.hnc.forest import fit_forest, scale_columns, weight_columns
+from labelcut.hnc.columns import scale_columns, weight_columns
+from labelcut.hnc.forest import fit_forest
 
 HAS_FAISS = importlib.util.find_spec("faiss") is not None
 #: Rivals that would take much longer than all others together are left out of larger tables.

@@ -9,15 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.ensemble import RandomForestClassifier
 
-from labelcut.hnc import forest as features
-from labelcut.hnc.forest import (
-    canonical_order,
-    check_importances,
-    deal_folds,
-    fit_forest,
-    scale_columns,
-    weight_columns,
-)
+from labelcut.hnc.columns import check_importances, scale_columns, weight_columns
+from labelcut.hnc.folds import deal_folds
+from labelcut.hnc.forest import fit_forest
+from labelcut.hnc.order import canonical_order
 
 
 def blobs(n_rows=300, n_classes=2, seed=0, unlabeled=0.3):
@@ -228,7 +223,7 @@ def test_defaults_follow_the_paper_and_the_recipe():
 
 
 def test_trees_of_a_large_table_learn_from_some_rows_each(monkeypatch):
-    monkeypatch.setattr(features, "ENOUGH_ROWS", 100)
+    monkeypatch.setattr("labelcut.hnc.forest.ENOUGH_ROWS", 100)
     X, y, codes = blobs(400, unlabeled=0.1)
     forest = fit_forest(X, codes, n_trees=30, random_state=0)
     drawn = forest.model.estimators_samples_

@@ -3,7 +3,8 @@ import pandas as pd
 import polars
 import pytest
 
-from labelcut.hnc.labels import Labels, check_trust, read_labels, stand_ins
+from labelcut.hnc.labels import Labels, check_trust, read_labels
+from labelcut.hnc.order import stand_ins
 
 
 def codes_of(y):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcut.hnc.forest import deal_folds
+from labelcut.hnc.folds import deal_folds
 from labelcut.hnc.labels import read_labels
 
 __all__ = ["PartlyLabeledKFold"]

@@ -13,10 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.graph import build_index, kernel_weights, similarity_graph
+from labelcut.hnc.columns import scale_columns, weight_columns
 from labelcut.hnc.explanation import Explanation, plain, weigh_sides
-from labelcut.hnc.forest import canonical_order, deal_folds, fit_forest, scale_columns, weight_columns
-from labelcut.hnc.labels import UNLABELED, Labels, check_trust, hold_only_labels, read_labels, stand_ins
+from labelcut.hnc.folds import deal_folds
+from labelcut.hnc.forest import fit_forest
+from labelcut.hnc.labels import UNLABELED, Labels, check_trust, hold_only_labels, read_labels
 from labelcut.hnc.one_vs_rest import class_distribution, conclude, warn_if_degenerate
+from labelcut.hnc.order import canonical_order, stand_ins
 from labelcut.hnc.separation import Separation, StageClock, separate
 from labelcut.hnc.settings import make_plan
 

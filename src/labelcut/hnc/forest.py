@@ -1,4 +1,4 @@
-"""Scaled columns, and what a random forest knows about them.
+"""What a random forest knows about the columns and the rows.
 
 The forest is asked twice: its importances say how much each column counts in the distance between two rows,
 and its probabilities are an opinion on every row that did not come from the row's own label.
@@ -17,20 +17,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 
 from labelcut.arrays import Floats, Ints
-from labelcut.graph.distinct import row_bytes
+from labelcut.hnc.columns import as_matrix
+from labelcut.hnc.folds import deal_folds
 from labelcut.parameters import numbers, whole
 
-__all__ = [
-    "ColumnScale",
-    "Forest",
-    "canonical_order",
-    "check_importances",
-    "check_leaf_sizes",
-    "deal_folds",
-    "fit_forest",
-    "scale_columns",
-    "weight_columns",
-]
+__all__ = ["Forest", "check_leaf_sizes", "fit_forest"]
 
 
 #: Section 5 of the paper: leaf sizes as shares of the labeled rows, chosen by cross-validation in five folds.
@@ -52,144 +43,6 @@ TRIAL_JUDGEMENTS = 150_000
 
 #: New rows from which starting threads takes less time than they save.
 WORTH_THREADS = 1000
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnScale:
-    """Mean and standard deviation per column, to treat new rows like the old ones."""
-
-    mean: Floats
-    sd: Floats
-
-    def apply(self, X: ArrayLike) -> Floats:
-        """Return the rows with mean 0 and standard deviation 1 per column; constant columns become 0."""
-        X = _as_matrix(X)
-        if X.shape[1] != self.mean.size:
-            raise ValueError(
-                f"the rows have {X.shape[1]} columns, but the scale was taken from {self.mean.size}; "
-                "pass the same columns in the same order."
-            )
-        constant = self.sd == 0.0
-        scaled: Floats = (X - self.mean) / np.where(constant, 1.0, self.sd)
-        scaled[:, constant] = 0.0
-        return scaled
-
-
-def scale_columns(X: ArrayLike) -> tuple[Floats, ColumnScale]:
-    """Bring every column to mean 0 and standard deviation 1 over all rows; constant columns become 0.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-        Numbers without missing or infinite values.
-
-    Returns
-    -------
-    scaled : ndarray of shape (n_rows, n_features)
-    scale : ColumnScale
-        ``scale.apply(X_new)`` treats new rows the same way.
-    """
-    X = _as_matrix(X)
-    lowest, highest = X.min(axis=0), X.max(axis=0)
-    # Means and squares of huge numbers overflow; dividing by the largest size first changes nothing else.
-    size = np.maximum(np.abs(lowest), np.abs(highest))
-    unit = np.where(size > 0.0, size, 1.0)
-    shares = X / unit
-    mean = shares.mean(axis=0)
-    sd = np.sqrt(np.square(shares - mean).mean(axis=0))
-    constant = lowest == highest
-    scale = ColumnScale(np.where(constant, lowest, mean * unit), np.where(constant, 0.0, sd * unit))
-    return scale.apply(X), scale
-
-
-def canonical_order(X: ArrayLike, *per_row: ArrayLike) -> Ints:
-    """Return an order of the rows that depends on their content only, not on the order they came in.
-
-    A bootstrap draws rows by position, sums round by position, and ties between neighbors are broken by row
-    number. So an estimator whose answer must not depend on the order of the rows does this first, on the raw
-    matrix::
-
-        order = canonical_order(X, codes, sample_weight)
-        X, codes = X[order], codes[order]
-        ...                                      # scale, forest, graph, cuts
-        answer = np.empty_like(sorted_answer)
-        answer[order] = sorted_answer
-
-    Rows that are equal in everything passed here keep their order, which is harmless: they are
-    interchangeable.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-    *per_row : array-like of shape (n_rows,)
-        Whatever else tells two rows apart, such as label codes and sample weights.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Row numbers, as from ``numpy.argsort``.
-    """
-    X = _as_matrix(X)
-    columns = [X, *(np.asarray(values, dtype=np.float64).reshape(len(X), 1) for values in per_row)]
-    content = np.hstack(columns) + 0.0  # -0.0 equals 0.0 but has other bytes
-    # One comparison of bytes per pair of rows; the order has no meaning, it only has to be the same every
-    # time.
-    return np.argsort(row_bytes(content), kind="stable")
-
-
-def check_importances(importances: ArrayLike | None, n_features: int) -> Floats:
-    """Return the importances as shares that sum to 1; None stands for equal ones.
-
-    Raises
-    ------
-    ValueError
-        When the length is wrong, a value is negative or not finite, or all are zero.
-    """
-    if importances is None:
-        return np.full(n_features, 1.0 / n_features)
-    try:
-        shares = np.asarray(importances, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"importances={importances!r} are no numbers; give one number per column.") from error
-    if shares.shape != (n_features,):
-        raise ValueError(
-            f"importances have shape {shares.shape}, but X has {n_features} columns; "
-            "give one number per column."
-        )
-    bad = np.flatnonzero(~(np.isfinite(shares) & (shares >= 0.0)))
-    if bad.size:
-        raise ValueError(
-            f"importances[{bad[0]}] is {shares[bad[0]]}; each must be a finite number >= 0. "
-            "Use 0 to ignore a column."
-        )
-    if not shares.any():
-        raise ValueError(
-            "all importances are 0, so all rows would be equal; give at least one column a positive one."
-        )
-    shares = shares / shares.max()
-    return np.asarray(shares / shares.sum())
-
-
-def check_leaf_sizes(leaf_sizes: Any) -> tuple[float, ...]:
-    """Return the leaf sizes to choose from; each is a share of the labeled rows, at most one half."""
-    shares = numbers("leaf_sizes", leaf_sizes)
-    if not shares:
-        raise ValueError("leaf_sizes is empty; give at least one share of the labeled rows, such as 0.01.")
-    for leaf in shares:
-        if not 0.0 < leaf <= 0.5:
-            raise ValueError(
-                f"leaf_sizes contains {leaf}; each is a share of the labeled rows above 0, at most 0.5."
-            )
-    return shares
-
-
-def weight_columns(X: Floats, importances: Floats) -> Floats:
-    """Multiply column h by ``sqrt(rho_h)``; rho is ``importances`` rescaled to sum to the number of columns.
-
-    The plain Euclidean distance of the result is the weighted distance of the paper.
-    """
-    rho = importances * (X.shape[1] / importances.sum())
-    return np.asarray(X * np.sqrt(rho))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +72,7 @@ class Forest:
 
     def predict_proba(self, X: ArrayLike, n_jobs: int | None = None) -> Floats:
         """Return the probability of each class for new rows, the same bytes for any ``n_jobs``."""
-        X32 = np.ascontiguousarray(_as_matrix(X), dtype=np.float32)
+        X32 = np.ascontiguousarray(as_matrix(X), dtype=np.float32)
         rows = np.arange(len(X32))
         if len(X32) < WORTH_THREADS:
             n_jobs = 1
@@ -269,7 +122,7 @@ def fit_forest(
     -------
     Forest
     """
-    X = _as_matrix(X)
+    X = as_matrix(X)
     codes = np.asarray(codes)
     labeled = _check_codes(codes, len(X))
     if tuning not in ("oob", "cv"):
@@ -300,18 +153,17 @@ def fit_forest(
     return Forest(importances / importances.sum(), probability, leaf, scores, model)
 
 
-def deal_folds(codes: ArrayLike, n_folds: int, random_state: int | np.random.RandomState | None) -> Ints:
-    """Return the fold of each labeled row (-1 for unlabeled ones), every class dealt out evenly.
-
-    Unlike scikit-learn's splitter it accepts classes with fewer rows than folds.
-    """
-    rng = check_random_state(random_state)
-    codes = np.asarray(codes)
-    fold = np.full(codes.shape, -1, dtype=np.intp)
-    rows = np.concatenate([rng.permutation(np.flatnonzero(codes == c)) for c in range(int(codes.max()) + 1)])
-    # One deck for all classes: where one class ends in the round of folds, the next goes on.
-    fold[rows] = np.arange(rows.size) % n_folds
-    return fold
+def check_leaf_sizes(leaf_sizes: Any) -> tuple[float, ...]:
+    """Return the leaf sizes to choose from; each is a share of the labeled rows, at most one half."""
+    shares = numbers("leaf_sizes", leaf_sizes)
+    if not shares:
+        raise ValueError("leaf_sizes is empty; give at least one share of the labeled rows, such as 0.01.")
+    for leaf in shares:
+        if not 0.0 < leaf <= 0.5:
+            raise ValueError(
+                f"leaf_sizes contains {leaf}; each is a share of the labeled rows above 0, at most 0.5."
+            )
+    return shares
 
 
 def _tune_by_folds(
@@ -436,23 +288,6 @@ def _judge(
         n_jobs=effective_n_jobs(n_jobs), prefer="threads", return_as="generator"
     )(delayed(class_shares)(tree, rows) for tree, rows in zip(model.estimators_, rows_of_tree, strict=True))
     return shares
-
-
-def _as_matrix(X: ArrayLike) -> Floats:
-    """Return X as a matrix of finite float64 with at least one row and one column."""
-    matrix = np.asarray(X, dtype=np.float64)
-    if matrix.ndim != 2:
-        raise ValueError(
-            f"X has {matrix.ndim} dimension(s); give one row per case and one column per feature."
-        )
-    if 0 in matrix.shape:
-        raise ValueError(f"X has shape {matrix.shape}; at least one row and one column are needed.")
-    if not np.isfinite(matrix).all():
-        i, h = np.argwhere(~np.isfinite(matrix))[0]
-        raise ValueError(
-            f"X[{i}, {h}] is {matrix[i, h]}; replace or impute missing and infinite values first."
-        )
-    return matrix
 
 
 def _check_codes(codes: NDArray[Any], n_rows: int) -> Ints:

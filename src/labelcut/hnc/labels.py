@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-__all__ = ["UNLABELED", "Labels", "check_trust", "hold_only_labels", "read_labels", "stand_ins"]
+__all__ = ["UNLABELED", "Labels", "check_trust", "hold_only_labels", "read_labels"]
 
 #: The class number of a row without a label; the same mark is read in ``y``, as in scikit-learn.
 UNLABELED = -1
@@ -133,19 +133,6 @@ def hold_only_labels(labels: Labels, trust: NDArray[np.float64]) -> NDArray[np.f
     counts = np.bincount(labels.codes[labels.is_labeled], minlength=labels.classes.size)
     is_only = labels.is_labeled & (counts[labels.codes] == 1)
     return np.where(is_only, np.inf, trust)
-
-
-def stand_ins(
-    X: NDArray[np.float64], codes: NDArray[np.int64], trust: NDArray[np.float64]
-) -> NDArray[np.intp]:
-    """Return, for rows in canonical order, the first row with the same features, label and trust.
-
-    Rows that are equal in everything can still end up different where a tie was broken by row number. All of
-    them report the results of the first, so that an answer does not depend on the order of the table.
-    """
-    is_new = np.ones(len(X), dtype=bool)
-    is_new[1:] = (codes[1:] != codes[:-1]) | (trust[1:] != trust[:-1]) | (X[1:] != X[:-1]).any(axis=1)
-    return np.maximum.accumulate(np.where(is_new, np.arange(len(X)), 0))
 
 
 def _check_length(n_labels: int, n_rows: int) -> None:

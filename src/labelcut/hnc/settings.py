@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcut.hnc.forest import check_importances, check_leaf_sizes
+from labelcut.hnc.columns import check_importances
+from labelcut.hnc.forest import check_leaf_sizes
 from labelcut.hnc.labels import Labels
 from labelcut.hnc.separation import Settings
 from labelcut.parameters import number, numbers, one_of, positive, whole

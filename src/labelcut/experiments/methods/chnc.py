@@ -9,7 +9,9 @@ import numpy as np
 
 from labelcut import HNC, ConfidenceHNC
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values
-from labelcut.hnc.forest import canonical_order, fit_forest, scale_columns
+from labelcut.hnc.columns import scale_columns
+from labelcut.hnc.forest import fit_forest
+from labelcut.hnc.order import canonical_order
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from labelcut.experiments.data import Matrix
 from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values, from_probability, spread
 from labelcut.experiments.methods.forest import tune_forest
-from labelcut.hnc.forest import weight_columns
+from labelcut.hnc.columns import weight_columns
 
 NEIGHBOR_COUNTS = (5, 15, 31, 51)
 

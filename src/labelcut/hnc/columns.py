@@ -1,0 +1,119 @@
+"""Columns made comparable: brought to one scale, and weighted by what they tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from labelcut.arrays import Floats
+
+__all__ = ["ColumnScale", "as_matrix", "check_importances", "scale_columns", "weight_columns"]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnScale:
+    """Mean and standard deviation per column, to treat new rows like the old ones."""
+
+    mean: Floats
+    sd: Floats
+
+    def apply(self, X: ArrayLike) -> Floats:
+        """Return the rows with mean 0 and standard deviation 1 per column; constant columns become 0."""
+        X = as_matrix(X)
+        if X.shape[1] != self.mean.size:
+            raise ValueError(
+                f"the rows have {X.shape[1]} columns, but the scale was taken from {self.mean.size}; "
+                "pass the same columns in the same order."
+            )
+        constant = self.sd == 0.0
+        scaled: Floats = (X - self.mean) / np.where(constant, 1.0, self.sd)
+        scaled[:, constant] = 0.0
+        return scaled
+
+
+def scale_columns(X: ArrayLike) -> tuple[Floats, ColumnScale]:
+    """Bring every column to mean 0 and standard deviation 1 over all rows; constant columns become 0.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        Numbers without missing or infinite values.
+
+    Returns
+    -------
+    scaled : ndarray of shape (n_rows, n_features)
+    scale : ColumnScale
+        ``scale.apply(X_new)`` treats new rows the same way.
+    """
+    X = as_matrix(X)
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    # Means and squares of huge numbers overflow; dividing by the largest size first changes nothing else.
+    size = np.maximum(np.abs(lowest), np.abs(highest))
+    unit = np.where(size > 0.0, size, 1.0)
+    shares = X / unit
+    mean = shares.mean(axis=0)
+    sd = np.sqrt(np.square(shares - mean).mean(axis=0))
+    constant = lowest == highest
+    scale = ColumnScale(np.where(constant, lowest, mean * unit), np.where(constant, 0.0, sd * unit))
+    return scale.apply(X), scale
+
+
+def check_importances(importances: ArrayLike | None, n_features: int) -> Floats:
+    """Return the importances as shares that sum to 1; None stands for equal ones.
+
+    Raises
+    ------
+    ValueError
+        When the length is wrong, a value is negative or not finite, or all are zero.
+    """
+    if importances is None:
+        return np.full(n_features, 1.0 / n_features)
+    try:
+        shares = np.asarray(importances, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"importances={importances!r} are no numbers; give one number per column.") from error
+    if shares.shape != (n_features,):
+        raise ValueError(
+            f"importances have shape {shares.shape}, but X has {n_features} columns; "
+            "give one number per column."
+        )
+    bad = np.flatnonzero(~(np.isfinite(shares) & (shares >= 0.0)))
+    if bad.size:
+        raise ValueError(
+            f"importances[{bad[0]}] is {shares[bad[0]]}; each must be a finite number >= 0. "
+            "Use 0 to ignore a column."
+        )
+    if not shares.any():
+        raise ValueError(
+            "all importances are 0, so all rows would be equal; give at least one column a positive one."
+        )
+    shares = shares / shares.max()
+    return np.asarray(shares / shares.sum())
+
+
+def weight_columns(X: Floats, importances: Floats) -> Floats:
+    """Multiply column h by ``sqrt(rho_h)``; rho is ``importances`` rescaled to sum to the number of columns.
+
+    The plain Euclidean distance of the result is the weighted distance of the paper.
+    """
+    rho = importances * (X.shape[1] / importances.sum())
+    return np.asarray(X * np.sqrt(rho))
+
+
+def as_matrix(X: ArrayLike) -> Floats:
+    """Return X as a matrix of finite float64 with at least one row and one column."""
+    matrix = np.asarray(X, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"X has {matrix.ndim} dimension(s); give one row per case and one column per feature."
+        )
+    if 0 in matrix.shape:
+        raise ValueError(f"X has shape {matrix.shape}; at least one row and one column are needed.")
+    if not np.isfinite(matrix).all():
+        i, h = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(
+            f"X[{i}, {h}] is {matrix[i, h]}; replace or impute missing and infinite values first."
+        )
+    return matrix
