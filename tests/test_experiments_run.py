@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from labelcut.cli import main
 from labelcut.experiments import cluster, result_lines, run, scores
+from labelcut.experiments.claims import open_claims
 from labelcut.experiments.command import experiment
 from labelcut.experiments.data import REAL, load, synthetic_grid
 from labelcut.experiments.methods import METHODS, Method
@@ -201,9 +202,7 @@ BAD_LINES = {
     b"\xff\xfe{": "not the JSON of a run",
     b'{"method": "\xe9"}': "not the JSON of a run",
     b"<<<<<<< HEAD": "not the JSON of a run",
-    json.dumps(
-        dict.fromkeys((*result_lines.KEY, "seconds", "scores"))
-    ).encode(): "neither an accuracy among its",
+    json.dumps(dict.fromkeys((*result_lines.KEY, "seconds", "scores"))).encode(): "neither an accuracy",
 }
 
 
@@ -408,6 +407,96 @@ def test_a_killed_study_goes_on_where_it_stopped(tmp_path, how):
     assert 2 <= len(kept) < 24
     assert run.run_study(study, tmp_path) == 24 - len(kept)
     assert run.plan(study, tmp_path) == []
+
+
+# Several runners
+
+
+def test_two_runners_share_a_study_and_do_no_run_twice(tmp_path):
+    config = toml_of(tmp_path, seeds=list(range(12)), methods=["boosting"], data=[TOY])
+    runners = [start(config, tmp_path) for _ in range(2)]
+    outputs = [runner.communicate(timeout=120)[0] for runner in runners]
+    assert [runner.returncode for runner in runners] == [0, 0], outputs
+    written = (tmp_path / "small" / "boosting.jsonl").read_text().splitlines()
+    assert len(written) == len({result_lines.key_of(json.loads(line)) for line in written}) == 24
+    assert sum(output.count("boosting") for output in outputs) == 24
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from labelcut.experiments.claims import open_claims
+with open_claims(Path(sys.argv[1])) as claims:
+    print(claims.take(sys.argv[2]), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def other_runner(tmp_path, small):
+    """Another process that has claimed the last run of the study, and stays."""
+    call = [sys.executable, "-c", HOLD, str(tmp_path / "small" / ".claims"), small.runs[-1].key]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "True\n"
+        yield process
+        process.kill()
+
+
+def test_a_run_that_another_runner_has_is_left_to_it_until_it_is_killed(tmp_path, small, other_runner):
+    assert run.run_study(small, tmp_path) == 15
+    assert run.plan(small, tmp_path) == [small.runs[-1]]
+    other_runner.kill()
+    other_runner.wait()
+    assert run.run_study(small, tmp_path) == 1
+    assert run.plan(small, tmp_path) == []
+
+
+def test_a_runner_takes_over_from_one_that_is_killed_meanwhile(tmp_path, small, other_runner):
+    def kill_the_other(record, done, total):
+        other_runner.kill()
+        other_runner.wait()
+
+    backwards = run.Study("small", "small", small.runs[::-1])
+    assert run.run_study(backwards, tmp_path, only=[small.runs[-1].data], on_done=kill_the_other) == 8
+
+
+def test_the_command_says_how_many_runs_another_runner_has(tmp_path):
+    config = toml_of(tmp_path, data=[TOY], noise=[0.1], methods=["extra_trees"])
+    (*_, last) = run.load_study(str(config)).runs
+    call = [sys.executable, "-c", HOLD, str(tmp_path / "small" / ".claims"), last.key]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "True\n"
+        answer = CliRunner().invoke(experiment, ["run", str(config), "--results", str(tmp_path)])
+        process.kill()
+    assert "1 runs done; another runner is at 1 more. Should it stop, start this again." in answer.output
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_a_run_that_another_runner_has_finished_meanwhile_is_not_done_again(tmp_path, small, retry):
+    path = tmp_path / "small" / "other.jsonl"
+    line = {name: json.loads(small.runs[-1].key)[i] for i, name in enumerate(result_lines.KEY)} | {
+        "seconds": {}
+    }
+    if retry:
+        result_lines.append_line(path, line | {"error": "fails"})
+
+    def finish_the_last(record, done, total):
+        if done == 1:
+            result_lines.append_line(path, line | {"error": "fails again"})
+
+    assert run.run_study(small, tmp_path, on_done=finish_the_last, retry=retry) == 15
+
+
+def test_claims_are_of_one_run_each_and_can_be_given_back(tmp_path):
+    call = [sys.executable, "-c", HOLD, str(tmp_path / "claims"), "b"]
+    with open_claims(tmp_path / "claims") as claims:
+        assert claims.take("a")
+        assert claims.take("b")
+        claims.drop("b")
+        with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline() == "True\n"
+            assert not claims.take("b")
+            process.kill()
 
 
 def test_two_processes_give_the_same_scores_as_one(tmp_path, small):

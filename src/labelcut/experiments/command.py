@@ -91,6 +91,7 @@ def run_(
             address=address,
             on_done=show,
         )
+        missing = len(running.plan(chosen, results, only, seeds=seeds))
     except BadTable:
         raise
     except (ValueError, OSError) as problem:
@@ -98,7 +99,14 @@ def run_(
     except KeyboardInterrupt:
         click.echo("stopped; finished runs are kept. The same command goes on.", err=True)
         sys.exit(INTERRUPTED)
-    click.echo(f"{done} runs done; nothing is missing." if done else "Nothing to do: every run has its line.")
+    if missing:
+        click.echo(
+            f"{done} runs done; another runner is at {missing} more. Should it stop, start this again."
+        )
+    elif done:
+        click.echo(f"{done} runs done; nothing is missing.")
+    else:
+        click.echo("Nothing to do: every run has its line.")
 
 
 @experiment.command("table")

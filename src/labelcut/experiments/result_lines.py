@@ -49,6 +49,34 @@ def read_lines(results: Path, study: str) -> list[Record]:
     return list(latest.values())
 
 
+class Arrivals:
+    """Tells which runs another runner has finished in the meantime.
+
+    Parameters
+    ----------
+    folder : Path
+        A study's folder of result lines. What is in it now counts as known.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known = {path: path.stat().st_size for path in folder.glob("*.jsonl")}
+
+    def since(self) -> list[str]:
+        """Give the keys of the runs whose lines were added since the last call."""
+        found = []
+        for path in self._folder.glob("*.jsonl"):
+            start = self._known.get(path, 0)
+            with path.open("rb") as file:
+                file.seek(start)
+                whole, end, _ = file.read().rpartition(b"\n")
+            self._known[path] = start + len(whole) + len(end)
+            # What was there may have ended in the midst of a line; its rest is not a fault.
+            records = (_parse(line)[0] for line in whole.split(b"\n"))
+            found += [key_of(record) for record in records if record is not None]
+        return found
+
+
 def _parse(line: bytes) -> tuple[Record | None, str | None]:
     """Give a line's record or its fault; neither for the beginning of a line, as a crash leaves it."""
     try:

@@ -2,7 +2,8 @@
 
 A run whose line exists is skipped, so a study that was stopped, even by ``kill -9``, goes on where it was;
 only the runs under way are lost. Runs travel to the workers as names and seeds, never as arrays, so the
-same code serves one process, joblib's processes, and a Dask or Ray cluster.
+same code serves one process, joblib's processes, and a Dask or Ray cluster. Several runners may work on one
+results folder: each claims a run before it starts it.
 """
 
 from __future__ import annotations
@@ -15,20 +16,21 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from importlib import metadata, resources
-from itertools import chain, product
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from labelcut.experiments import scores
+from labelcut.experiments.claims import Claims, open_claims
 from labelcut.experiments.cluster import cluster
 from labelcut.experiments.data import REAL, Synthetic, load, synthetic_grid
 from labelcut.experiments.kept import Kept
 from labelcut.experiments.methods import get_method
 from labelcut.experiments.methods.base import Inputs
 from labelcut.experiments.noise import make_task, seed_of
-from labelcut.experiments.result_lines import Record, append_line, key_of, read_lines
+from labelcut.experiments.result_lines import Arrivals, Record, append_line, key_of, read_lines
 from labelcut.experiments.study_file import read_study_file
 from labelcut.reading import BadTable
 
@@ -280,15 +282,43 @@ def run_study(
     address: str | None = None,
     on_done: Callable[[Record, int, int], None] | None = None,
 ) -> int:
-    """Do the missing runs, write each line as it comes, and return how many were done."""
-    todo = plan(study, results, only, seeds=seeds, retry=retry)
+    """Do the missing runs, write each line as it comes, and return how many were done.
+
+    Runs that another runner has claimed are left to it, and taken over if it ends before they are done.
+    """
+    folder = results / study.name
+    arrivals = Arrivals(folder)  # before the plan: no line may come between them
+    left = {run.key: run for run in plan(study, results, only, seeds=seeds, retry=retry)}
     done = 0
-    for record in _answers(todo, jobs, backend, address):
-        append_line(results / study.name / f"{record['method']}.jsonl", record)
-        done += 1
-        if on_done is not None:
-            on_done(record, done, len(todo))
+    if not left:
+        return done
+    with open_claims(folder / ".claims") as claims:
+        while left:
+            before = done
+            for record in _answers(_claimed(left, claims, arrivals), jobs, backend, address):
+                append_line(folder / f"{record['method']}.jsonl", record)
+                claims.drop(key_of(record))
+                left.pop(key_of(record), None)
+                done += 1
+                if on_done is not None:
+                    on_done(record, done, done + len(left))
+            if done == before:  # others are at what is left
+                break
     return done
+
+
+def _claimed(left: dict[str, Run], claims: Claims, arrivals: Arrivals) -> Iterator[list[Run]]:
+    """Claim group after group; pass over runs that others are at, and forget those they have finished."""
+    for group in together(list(left.values())):
+        ours = [run for run in group if claims.take(run.key)]
+        for finished in arrivals.since():
+            left.pop(finished, None)
+        for run in ours:
+            if run.key not in left:
+                claims.drop(run.key)
+        missing = [run for run in ours if run.key in left]
+        if missing:
+            yield missing
 
 
 def execute_in_turn(runs: Iterable[Run]) -> Iterator[Record]:
@@ -311,19 +341,20 @@ def together(todo: Iterable[Run]) -> list[list[Run]]:
     return list(groups.values())
 
 
-def _answers(todo: list[Run], jobs: int, backend: str | None, address: str | None) -> Iterator[Record]:
+def _answers(
+    groups: Iterator[list[Run]], jobs: int, backend: str | None, address: str | None
+) -> Iterator[Record]:
     if backend is None and jobs == 1:
-        yield from execute_in_turn(todo)
+        yield from execute_in_turn(chain.from_iterable(groups))
         return
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
-    groups = together(todo)
     with cluster(backend, address) as options, parallel_config(**options):
         if backend == "ray":
             # Ray's backend answers only when a call ends, so a call is as many runs as there are workers.
             size = effective_n_jobs(jobs)
-            for start in range(0, len(groups), size):
-                calls = (delayed(_execute_all)(group) for group in groups[start : start + size])
+            while batch := list(islice(groups, size)):
+                calls = (delayed(_execute_all)(group) for group in batch)
                 yield from chain.from_iterable(Parallel(n_jobs=jobs)(calls))
         else:
             parallel = Parallel(
