@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from labelcut.table import MANY_CATEGORIES, Column, Table
+from labelcut.table import MANY_CATEGORIES, Column, Table, in_batches
 
 TEXT_LENGTH = 2000  # Letters of a text that are looked at; a page of it tells its class as well as a book.
 TEXT_COLUMNS = 12  # Columns a text becomes: enough to tell topics apart without drowning the other features.
@@ -53,9 +53,11 @@ def encode(table: Table) -> Encoded:
     place = {name: j for j, name in enumerate(numeric)}
     for name, j in place.items():
         X[:, j] = _floats(table, name)
-    for j, name in enumerate(gappy, start=len(numeric)):
-        X[:, [place[name], j]] = _filled(Encoded(X[:, [place[name]]], (name,), (name,))).X
-    end = n_numbers
+    end = len(numeric)
+    for part in in_batches(gappy, len(X)):
+        at = [place[name] for name in part]
+        X[:, [*at, *range(end, end + len(part))]] = _filled(Encoded(X[:, at], tuple(part), tuple(part))).X
+        end += len(part)
     for block in blocks:
         X[:, end : end + block.X.shape[1]] = block.X
         end += block.X.shape[1]
@@ -84,19 +86,29 @@ def _names(table: Table, wanted: Callable[[Column], bool]) -> list[str]:
 
 def _categories(table: Table, names: list[str]) -> Encoded:
     """One 0/1 column per value, a single one where there are two; missing counts as a value."""
-    if not names:
-        return Encoded(np.empty((len(table.frame), 0)), (), ())
-    from sklearn.preprocessing import OneHotEncoder
-
-    factors = [pd.factorize(_as_texts(table.typed(name)), sort=True) for name in names]
-    encoder = OneHotEncoder(drop="if_binary", sparse_output=False, dtype="float64")
-    X = encoder.fit_transform(np.column_stack([codes for codes, _ in factors]))
-    outputs: list[tuple[str, str]] = []
-    for name, (_, values) in zip(names, factors, strict=True):
-        outputs += [(name, str(value)) for value in (values[1:] if len(values) == 2 else values)]
+    coded = [_coded_texts(table.typed(name)) for name in names]
+    outputs = [
+        (name, codes, code, text)
+        for name, (codes, texts) in zip(names, coded, strict=True)
+        for code, text in list(enumerate(texts))[len(texts) == 2 :]
+    ]
+    X = np.empty((len(table.frame), len(outputs)))
+    for j, (_, codes, code, _) in enumerate(outputs):
+        X[:, j] = codes == code
     return Encoded(
-        X, tuple(f"{name}: {value}" for name, value in outputs), tuple(name for name, _ in outputs)
+        X, tuple(f"{name}: {text}" for name, _, _, text in outputs), tuple(name for name, *_ in outputs)
     )
+
+
+def _coded_texts(values: pd.Series[Any]) -> tuple[np.ndarray, list[str]]:
+    """Return a number per row, and the sorted texts that the numbers stand for; missing is a text, too."""
+    if values.dtype == object:  # True, 1 and 1.0 are equal, but not written alike.
+        codes, found = pd.factorize(_as_texts(values), sort=True)
+        return codes, [str(text) for text in found]
+    codes, found = pd.factorize(values)
+    texts = [str(value)[:TEXT_LENGTH] for value in found] + ["(missing)"] * bool((codes < 0).any())
+    place, shown = pd.factorize(np.array(texts, dtype=object), sort=True)
+    return place[codes], list(shown)
 
 
 def _texts_and_dates(table: Table, names: list[str]) -> Encoded:

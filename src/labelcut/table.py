@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +23,7 @@ FEATURE_KINDS = ("numeric", "category", "date", "text")
 OUR_PREFIX = "labelcut_"
 ALL_ROWS = slice(None)
 TYPING_SAMPLE = 500  # Different values looked at when a kind is chosen; enough for shares of a few percent.
+BATCH_CELLS = 1_000_000  # Cells looked at in one call: many short columns, or one long one.
 MANY_CATEGORIES = 40  # From here on a category is described by its letters instead of one column per value.
 
 _DATE = re.compile(
@@ -314,13 +316,13 @@ def _kind_of(values: pd.Series[Any], n_missing: int, n_distinct: int) -> tuple[s
     if pd.api.types.is_numeric_dtype(kind):
         whole = pd.api.types.is_integer_dtype(kind)
         return ("identifier" if whole and is_unique and _counts_rows(values) else "numeric"), None
-    distinct = values.dropna().astype("str").drop_duplicates()
-    sample = distinct.iloc[:: max(1, len(distinct) // TYPING_SAMPLE)]
+    distinct = list(dict.fromkeys(map(str, values.dropna().unique())))
+    sample = distinct[:: max(1, len(distinct) // TYPING_SAMPLE)]
     if _share(sample, _DATE) >= 0.95 and (dates := _as_dates(values)) is not None:
         return "date", dates
     if _share(sample, _NUMBER) >= 0.95 and (numbers := _as_numbers(values)) is not None:
         return "numeric", numbers
-    length, words = float(sample.str.len().mean()), float(sample.str.count(r"\S+").mean())
+    length, words = fmean(map(len, sample)), fmean(len(text.split()) for text in sample)
     if is_unique and words < 2 and length <= 64:
         return "identifier", None
     if n_distinct > max(MANY_CATEGORIES, 0.2 * n_present) and (words >= 3 or length > 40):
@@ -335,7 +337,7 @@ def _counts_rows(values: pd.Series[Any]) -> bool:
     return is_dense or bool(_ID_NAME.search(str(values.name)))
 
 
-def _share(sample: pd.Series[Any], pattern: re.Pattern[str]) -> float:
+def _share(sample: Sequence[str], pattern: re.Pattern[str]) -> float:
     return float(np.mean([pattern.match(text) is not None for text in sample])) if len(sample) else 0.0
 
 
@@ -381,16 +383,51 @@ def row_keys(frame: pd.DataFrame, label: str) -> np.ndarray:
 
     The label and our own columns do not count, so a key survives a correction. Equal rows have equal keys.
     """
+    names = [name for name in frame.columns if name != label and not str(name).startswith(OUR_PREFIX)]
     total = np.zeros(len(frame), dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for name in frame.columns:
-            if name == label or str(name).startswith(OUR_PREFIX):
-                continue
-            values = _hashable(frame[name])
-            hashed = pd.util.hash_pandas_object(values, index=False).to_numpy().astype(np.uint64)
-            salt = pd.util.hash_array(np.array([name], dtype=object))[0]
-            total += _mixed(hashed ^ salt)
+        for part in in_batches(names, len(frame)):
+            salts = pd.util.hash_array(np.array(part, dtype=object))
+            total += _mixed(_cell_hashes(frame[part]) ^ salts).sum(axis=1, dtype=np.uint64)
         return _mixed(total)
+
+
+def in_batches(names: Sequence[str], n_rows: int) -> Iterator[list[str]]:
+    """Yield the columns some at a time: pandas takes a millisecond per call, however short a column is."""
+    size = max(1, BATCH_CELLS // max(n_rows, 1))
+    for start in range(0, len(names), size):
+        yield list(names[start : start + size])
+
+
+def _cell_hashes(frame: pd.DataFrame) -> np.ndarray:
+    """Return a 64-bit number per cell."""
+    hashed = np.empty(frame.shape, dtype=np.uint64)
+    is_number = np.array([pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes], dtype=bool)
+    is_word = _hold_words(frame, ~is_number)
+    if is_number.any():
+        numbers = frame.loc[:, is_number].astype("float64").to_numpy()
+        hashed[:, is_number] = pd.util.hash_array(numbers.ravel()).reshape(numbers.shape)
+    if is_word.any():
+        words = frame.loc[:, is_word]
+        cells = np.where(words.isna(), "", words.to_numpy(dtype=object))
+        texts = np.array([str(cell) for cell in cells.ravel()], dtype=object)
+        hashed[:, is_word] = pd.util.hash_array(texts).reshape(cells.shape)
+    for j in np.flatnonzero(~(is_number | is_word)):
+        hashed[:, j] = pd.util.hash_pandas_object(_hashable(frame[frame.columns[int(j)]]), index=False)
+    return hashed
+
+
+def _hold_words(frame: pd.DataFrame, is_open: np.ndarray) -> np.ndarray:
+    """Mark the columns of text whose first cell already shows that they are no numbers."""
+    is_word = np.zeros(frame.shape[1], dtype=bool)
+    first: dict[int, str] = {}
+    for j in np.flatnonzero(is_open):
+        present = frame[frame.columns[int(j)]].dropna()
+        if len(present) and isinstance(present.iloc[0], str):
+            first[int(j)] = str(present.iloc[0])
+    numbers = pd.to_numeric(np.array([*first.values()], dtype=object), errors="coerce")
+    is_word[list(first)] = np.isnan(numbers)
+    return is_word
 
 
 def _hashable(values: pd.Series[Any]) -> pd.Series[Any]:

@@ -329,11 +329,12 @@ def _values(table: Table, shown: np.ndarray, weights: dict[str, float]) -> list[
     order = sorted(range(len(table.columns)), key=lambda j: -weights.get(table.columns[j].name, -1.0))
     n_left = MOST_CELLS
     result: list[dict[str, Any] | None] = [None] * len(table.columns)
+    cells = table.frame.iloc[shown]
     for done, j in enumerate(order):
         fair = n_left // (len(order) - done)
-        rows = shown[: max(fair, 50)] if len(shown) > fair else shown
-        n_left -= len(rows)
-        texts = cell_texts(table.frame[table.columns[j].name].iloc[rows])
+        n_cells = min(len(shown), max(fair, 50))
+        n_left -= n_cells
+        texts = cell_texts(cells[table.columns[j].name].iloc[:n_cells])
         found = list(dict.fromkeys(texts))
         if len(found) < len(texts) // 2:
             position = {text: i for i, text in enumerate(found)}
