@@ -17,12 +17,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from labelcut import _cut_reference
+from labelcut.threads import thread_count
 
 try:
     from labelcut import _core as _solver
@@ -269,7 +269,7 @@ def solve(
     join_at = np.where(problem.source_seeds, -np.inf, np.inf)  # type: ignore[arg-type]
     needs_exact = n_free <= EXACT_UP_TO and _span(free) > WIDE_SPAN
     join_at[is_free] = (_cut_reference if needs_exact else _solver).solve_path(
-        *_csr_arrays(free.capacities), free.cost, free.slope, t_min, t_max, effective_n_jobs(n_jobs), poll
+        *_csr_arrays(free.capacities), free.cost, free.slope, t_min, t_max, thread_count(n_jobs), poll
     )
     return CutPath(join_at, problem, t_min, t_max)
 

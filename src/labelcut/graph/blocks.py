@@ -6,8 +6,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
+
+from labelcut.threads import thread_count
 
 __all__ = ["in_threads"]
 
@@ -22,9 +24,9 @@ def in_threads(
 
     A function of several blocks can keep a buffer from one to the next.
     """
+    n_threads = min(thread_count(n_jobs), len(blocks))
     if len(blocks) <= 1:
         return answer(blocks)
-    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
     # Threads take whole blocks; a product that starts threads of its own would only get in their way.
     with _blas().limit(limits=1, user_api="blas"):
         shares = Parallel(n_jobs=n_threads, prefer="threads")(

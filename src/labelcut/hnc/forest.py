@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
@@ -20,6 +20,7 @@ from labelcut.arrays import Floats, Ints
 from labelcut.hnc.columns import as_matrix
 from labelcut.hnc.folds import deal_folds
 from labelcut.parameters import numbers, whole
+from labelcut.threads import thread_count
 
 __all__ = ["Forest", "check_leaf_sizes", "fit_forest"]
 
@@ -285,7 +286,7 @@ def _judge(
 
     # scikit-learn adds up trees in the order in which threads end, so its sums differ in the last bits.
     shares: Iterable[tuple[Ints, Floats]] = Parallel(
-        n_jobs=effective_n_jobs(n_jobs), prefer="threads", return_as="generator"
+        n_jobs=thread_count(n_jobs), prefer="threads", return_as="generator"
     )(delayed(class_shares)(tree, rows) for tree, rows in zip(model.estimators_, rows_of_tree, strict=True))
     return shares
 

@@ -15,6 +15,7 @@ from labelcut.hnc.forest import check_leaf_sizes
 from labelcut.hnc.labels import Labels
 from labelcut.hnc.separation import Settings
 from labelcut.parameters import number, numbers, one_of, positive, whole
+from labelcut.threads import check_n_jobs
 
 __all__ = ["PRESETS", "Plan", "make_plan"]
 
@@ -128,6 +129,7 @@ def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) ->
     """Return the choices for a table: the user's, or else those of the preset."""
     n_rows, n_classes = labels.codes.size, labels.classes.size
     chosen = _with_preset(parameters)
+    check_n_jobs(chosen["n_jobs"])
     is_large = n_rows >= PAPER_LARGE
     n_neighbors = chosen["n_neighbors"]
     if n_neighbors is None:

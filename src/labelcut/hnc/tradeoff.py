@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.cut import CutPath, parametric_cut
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.calibration import Logistic, fit_logistic
+from labelcut.threads import thread_count
 
 __all__ = ["Choice", "best_accuracy_tradeoff", "choose_tradeoff", "confidence_cut", "crossing_tradeoff"]
 
@@ -138,7 +139,7 @@ def choose_tradeoff(
         nothing = np.full(sign.size, np.nan)
         return Choice(0.0 if isinstance(rule, str) else float(rule), strength, np.nan, nothing)
     tasks = [(a, k) for a in strengths for k in range(len(folds))]
-    n_inside = max(1, effective_n_jobs(n_jobs) // len(tasks))
+    n_inside = max(1, thread_count(n_jobs) // len(tasks))
     paths = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_solve_fold)(graph, sign, label_terms[k], a * prior, folds[k], n_inside) for a, k in tasks
     )
