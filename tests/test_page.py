@@ -318,3 +318,68 @@ def test_the_page_prints_its_first_suspects(shop, open_page):
     assert page.is_visible(".print-only table")
     assert not page.is_visible(".tools")
     assert page.locator(".print-only tbody tr").count() >= 12
+
+
+def answers(facts):
+    """Return a right answer to the first suspect and one to the second, as the page stores them."""
+    classes, suspects = facts["classes"], facts["suspects"]
+    flip = [0, "flip", classes[suspects["suggested"][0]]]
+    return flip, [1, "keep", classes[suspects["given"][1]]]
+
+
+NO_DECISIONS = [
+    *(
+        [-1, "flip", "evil"],
+        [0, "flip", "evil"],
+        [0.5, "flip", "yes"],
+        ["0", "flip", "yes"],
+        [10**6, "keep", "no"],
+    ),
+    *([0, "delete", "yes"], [0, "flip"], [0, "flip", None], [0, "flip", ["yes"]], [0, "unsure", "evil"]),
+    *([0, "__proto__", "yes"], ["length", "unsure", ""], None, 7, "flip", {"0": 1}, []),
+]
+
+
+@pytest.mark.parametrize("damage", ["among decisions", "null", "7", '{"0": [0, "flip", "evil"]}', "no json"])
+def test_what_is_no_decision_in_the_browsers_store_is_never_saved(shop, open_page, tmp_path, damage):
+    report = shop / "out" / "report.html"
+    facts = facts_of(report)
+    flip, keep = answers(facts)
+    given_yes = facts["classes"][facts["suspects"]["given"][2]]
+    kept_wrongly = [[2, "flip", given_yes], [2, "keep", next(c for c in facts["classes"] if c != given_yes)]]
+    is_list = damage == "among decisions"
+    text = json.dumps([flip, *NO_DECISIONS, *kept_wrongly, keep]) if is_list else damage
+    page = open_page(report)
+    page.evaluate("([name, text]) => localStorage.setItem(name, text)", ["labelcut:" + facts["report"], text])
+    page.reload()
+    page.wait_for_selector("html[data-ready=yes]")
+    assert page.inner_text("#progress-text").startswith("2 of" if is_list else "0 of")
+    page.click("#tab-review")
+    decisions = saved(page, tmp_path)
+    expected = [flip, keep] if is_list else []
+    assert decisions["decision"].tolist() == [verdict for _, verdict, _ in expected]
+    assert decisions["label"].tolist() == [label for _, _, label in expected]
+    assert decisions["row"].tolist() == [str(facts["suspects"]["row"][s]) for s, _, _ in expected]
+    page.keyboard.press("u")  # The page still works, and from now on stores decisions only.
+    stored = page.evaluate("name => localStorage.getItem(name)", "labelcut:" + facts["report"])
+    assert json.loads(stored) == [[0, "unsure", ""], *expected[1:]]
+
+
+def test_what_is_no_decision_in_a_loaded_file_is_left_out_and_counted(shop, open_page, tmp_path):
+    report = shop / "out" / "report.html"
+    facts = facts_of(report)
+    suspects = facts["suspects"]
+    (_, _, other), _ = answers(facts)
+    given = facts["classes"][suspects["given"][0]]
+    lines = [
+        f"{suspects['key'][s]},{suspects['id'][s]},{suspects['row'][s]},{given},{verdict},{label}"
+        for s, verdict, label in [(0, "flip", other), (1, "flip", "evil"), (2, "delete", other)]
+    ]
+    text = "\n".join(["key,id,row,given_label,decision,label", *lines, f",nobody,9,{given},flip,{other}"])
+    (tmp_path / "hand.csv").write_text(text)
+    page = open_page(report)
+    page.set_input_files("#load-file", tmp_path / "hand.csv")
+    told = "1 decisions loaded, 1 are for rows not in this queue, 2 are no decisions and were left out"
+    page.locator("#toast", has_text=told).wait_for()
+    page.click("#tab-review")
+    assert saved(page, tmp_path)["label"].tolist() == [other]

@@ -91,6 +91,13 @@ def read_decisions(path: Path) -> list[Decision]:
             raise BadTable(
                 f"{path.name}: line {line} decides {verdict} but names no label; fill the column label."
             )
+        if verdict == "keep" and cells["label"] != cells["given_label"]:
+            raise BadTable(
+                f"{path.name}: line {line} keeps {cells['given_label']!r} but names the label "
+                f"{cells['label']!r}; a changed label is a flip."
+            )
+        if not cells["key"] and not cells["id"]:
+            raise BadTable(f"{path.name}: line {line} names no row; fill the column key or id.")
         named = (cells["key"], cells["id"], cells["row"], cells["given_label"])
         columns = (cells["label_column"], cells["id_column"])
         decisions.append(Decision(*named, verdict, cells["label"], line, *columns))
@@ -117,7 +124,8 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
 
     Rows with the same key (equal content) are taken in order, each by one decision. A decision whose row
     is gone, whose row now carries a label that was neither the old nor the new one, or that contradicts an
-    earlier decision on the same row, is not used but reported.
+    earlier decision on the same row, is not used but reported. A label that no row of the table carries is
+    refused: it is a slip, or the file was made for another table.
     """
     rows_of: dict[str, list[int]] = defaultdict(list)
     by_id = table.id is not None
@@ -148,6 +156,9 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
                 f"{what}: decided on {decision.given_label!r}, but the row is now {found!r}; left out."
             )
             continue
+        if decision.label and decision.label not in table.classes:
+            conflicts.append(f"{what}: {_unknown_label(decision, table)}")
+            continue
         row = next((i for i in fitting if i not in decided), fitting[0])
         earlier = decided.get(row)
         if earlier is not None and (earlier.verdict, earlier.label) != (decision.verdict, decision.label):
@@ -159,6 +170,17 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
         else:
             labels[row] = decision.label
     return Matched(labels, frozenset(unsure), tuple(conflicts), decided)
+
+
+def _unknown_label(decision: Decision, table: Table) -> str:
+    """Refuse a label that no row carries; of a sample, which need not hold every class, say so only."""
+    if len(table.rows) < table.n_rows_in_file:
+        return f"no row of the sample is labeled {decision.label!r}; left out."
+    known = ", ".join(map(repr, table.classes[:8])) + (" ..." if len(table.classes) > 8 else "")
+    raise BadTable(
+        f"{table.name}: line {decision.line} of the decisions sets the label {decision.label!r}, which no "
+        f"row carries (there are {known}); correct it, or give a row that label first if it is a new class."
+    )
 
 
 def _label(table: Table, row: int) -> str:

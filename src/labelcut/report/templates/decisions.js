@@ -1,8 +1,31 @@
 // The decisions: kept in the browser, undone, saved as csv, read from csv.
 const STORE = "labelcut:" + facts.report;
-const decisions = new Map(); // position of the suspect -> {verdict, label}
+const decisions = new Map(); // position of the suspect -> {verdict, label}; all of it passes through `put`
 const undoStack = [];
 let onDecision = () => {};
+
+// What the store or a file holds may be anything: a decision is about a suspect of this page, keeps its label, flips it
+// to another class of the table, or is unsure and names none.
+function isDecision(s, verdict, label) {
+  if (!Number.isInteger(s) || s < 0 || s >= N) return false;
+  const given = facts.classes[suspects.given[s]];
+  if (verdict === "keep") return label === given;
+  if (verdict === "flip") return label !== given && facts.classes.includes(label);
+  return verdict === "unsure" && label === "";
+}
+
+function put(s, verdict, label) {
+  if (!isDecision(s, verdict, label)) return false;
+  decisions.set(s, { verdict, label });
+  return true;
+}
+
+function stored() {
+  try {
+    const found = JSON.parse(localStorage.getItem(STORE) || "[]");
+    return Array.isArray(found) ? found.filter(Array.isArray) : [];
+  } catch { return []; /* A sandboxed page has no store; what is no JSON is not ours. */ }
+}
 
 function remember() {
   const entries = [...decisions].map(([s, d]) => [s, d.verdict, d.label]);
@@ -10,19 +33,15 @@ function remember() {
 }
 
 function recall() {
-  for (const s of facts.unsure) decisions.set(s, { verdict: "unsure", label: "" });
-  try {
-    for (const [s, verdict, label] of JSON.parse(localStorage.getItem(STORE) || "[]")) {
-      if (s < N && ["keep", "flip", "unsure"].includes(verdict)) decisions.set(s, { verdict, label });
-    }
-  } catch { /* Nothing stored, or nothing we understand. */ }
+  for (const s of facts.unsure) put(s, "unsure", "");
+  for (const [s, verdict, label] of stored()) put(s, verdict, label);
 }
 
 function decide(s, verdict, label) {
   const before = decisions.get(s);
-  undoStack.push([s, before]);
   const text = verdict === "keep" ? facts.classes[suspects.given[s]] : verdict === "flip" ? label ?? facts.classes[suspects.suggested[s]] : "";
-  decisions.set(s, { verdict, label: text });
+  if (!put(s, verdict, text)) return tell("This is no decision for the row");
+  undoStack.push([s, before]);
   remember();
   onDecision(s);
   const said = { keep: "kept", flip: "flipped to " + text, unsure: "unsure" }[verdict];
@@ -51,6 +70,7 @@ function decisionsCsv() {
   const rows = [...facts.earlier];
   for (const s of [...decisions.keys()].sort((a, b) => a - b)) {
     const d = decisions.get(s);
+    if (!isDecision(s, d.verdict, d.label)) continue;
     rows.push([suspects.key[s], facts.id ? suspects.id[s] : "", suspects.row[s], facts.classes[suspects.given[s]], d.verdict, d.label, facts.label, facts.id ?? ""]);
   }
   return ["key,id,row,given_label,decision,label,label_column,id_column", ...rows.map((row) => row.map(guarded).join(","))].join("\n") + "\n";
@@ -92,18 +112,17 @@ function load(text) {
     places.set(name, [s, ...(places.get(name) || [])]);
   }
   const taken = new Set();
-  let used = 0, elsewhere = 0;
+  let used = 0, elsewhere = 0, wrong = 0;
   for (const row of rows) {
     const get = (name) => unguarded((row[at[name]] ?? "").trim());
     const candidates = (places.get(facts.id ? get("id") : get("key")) || []).filter((s) => !taken.has(s));
     const s = candidates.find((c) => String(suspects.row[c]) === get("row")) ?? candidates[0];
-    const verdict = get("decision");
-    if (s === undefined || !["keep", "flip", "unsure"].includes(verdict)) { elsewhere++; continue; }
-    taken.add(s);
-    decisions.set(s, { verdict, label: get("label") });
-    used++;
+    const verdict = get("decision").toLowerCase();
+    if (s === undefined) elsewhere++;
+    else if (put(s, verdict, verdict === "unsure" ? "" : get("label"))) { taken.add(s); used++; }
+    else wrong++;
   }
   remember();
   onDecision(null, true);
-  return tell(`${count(used)} decisions loaded` + (elsewhere ? `, ${count(elsewhere)} are for rows not in this queue` : ""));
+  return tell(`${count(used)} decisions loaded` + (elsewhere ? `, ${count(elsewhere)} are for rows not in this queue` : "") + (wrong ? `, ${count(wrong)} are no decisions and were left out` : ""));
 }
