@@ -278,10 +278,97 @@ def test_a_pipe_that_is_never_fed_does_not_pass_for_a_table(tmp_path):
 
 
 def test_decisions_with_hostile_labels_change_only_their_cell(tmp_path):
-    (tmp_path / "t.csv").write_bytes(b"id,x,y\na,1,no\nb,2,yes\nc,3,no\n")
+    (tmp_path / "t.csv").write_bytes(b'id,x,y\na,1,no\nb,2,yes\nc,3,"=cmd,""x"\n')
     decisions = (
         'key,id,row,given_label,decision,label,label_column,id_column\n,b,2,yes,flip,"\'=cmd,""x",y,id\n'
     )
     (tmp_path / "d.csv").write_text(decisions)
     assert run("apply", tmp_path / "t.csv", tmp_path / "d.csv", "--out", tmp_path / "o.csv", "--quiet") == 0
-    assert (tmp_path / "o.csv").read_bytes() == b'id,x,y\na,1,no\nb,2,"=cmd,""x"\nc,3,no\n'
+    assert (tmp_path / "o.csv").read_bytes() == b'id,x,y\na,1,no\nb,2,"=cmd,""x"\nc,3,"=cmd,""x"\n'
+
+
+CANARIES = {
+    "text": [f"CANARY {i % 7} sings a long and quite different song {i}" for i in range(100)],
+    "category": [f"CANARY{i % 5}" for i in range(100)],
+    "identifier": [f"CANARY{i}" for i in range(100)],
+    "number": [770077007.0 + i / 8 for i in range(100)],
+    "date": [f"7707-07-{i % 28 + 1:02d}" for i in range(100)],
+}
+TRACES = re.compile(r"canary|7700770|7707", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("kind", CANARIES)
+def test_cells_of_an_ignored_column_are_in_nothing_but_the_table(audit, kind):
+    frame, _ = shop(n_rows=100, n_wrong=8)
+    frame.insert(2, "ssn", CANARIES[kind])
+    for show in ("--quiet", "--json"):
+        out, shown = audit(frame, "--ignore", "ssn", "--format", "label-studio", "--group", "clerk", show)
+        assert not TRACES.search(shown.out + shown.err)
+    out, shown = audit(frame, "--ignore", "ssn", "--format", "label-studio")
+    assert "ssn" in shown.out  # It is not dropped in silence.
+    assert not TRACES.search(shown.out)
+    written = {file.name: file.read_text(encoding="utf-8") for file in out.iterdir()}
+    assert TRACES.search(written.pop("table.csv"))
+    assert set(written) == {"report.html", "issues.csv", "summary.json", "tasks.json"}
+    assert [name for name, text in written.items() if TRACES.search(text)] == []
+    assert len(json.loads(written["tasks.json"])) > 0
+    assert "visits" in json.loads(written["tasks.json"])[0]["data"]
+
+
+@pytest.mark.parametrize("role", ["id", "group"])
+def test_an_ignored_column_cannot_name_rows_or_groups(audit, role):
+    frame, _ = shop(n_rows=60, n_wrong=4)
+    _, shown = audit(frame, "--ignore", "clerk", f"--{role}", "clerk", code=2)
+    assert f"column 'clerk' is ignored and cannot be the {role}, whose values are shown" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (",b,2,yes,flip,evil,y,id", "line 2 of the decisions sets the label 'evil', which no row carries"),
+        (",,undefined,,flip,evil,y,id", "line 2 names no row; fill the column key or id"),
+        (",b,2,yes,keep,no,y,id", "line 2 keeps 'yes' but names the label 'no'"),
+    ],
+)
+def test_a_file_with_what_is_no_decision_is_refused_whole(tmp_path, capsys, line, message):
+    (tmp_path / "t.csv").write_text("id,x,y\na,1,no\nb,2,yes\nc,3,no\n")
+    (tmp_path / "d.csv").write_text(f"key,id,row,given_label,decision,label,label_column,id_column\n{line}\n")
+    out = tmp_path / "out"
+    assert run("apply", tmp_path / "t.csv", tmp_path / "d.csv", "--out", out / "o.csv") == 3
+    assert message in capsys.readouterr().err
+    decided = ("--decisions", tmp_path / "d.csv", "--id", "id", "--kind", "x=category")
+    assert run("audit", tmp_path / "t.csv", "--label", "y", *decided, "--out", out) == 3
+    assert message in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("n_jobs", [0, 100000])
+@pytest.mark.parametrize("words", [["audit", "table.csv", "--label", "churned"], ["demo"]])
+def test_a_number_of_threads_that_cannot_be_is_refused_with_what_can(tmp_path, capsys, n_jobs, words):
+    assert run(*words, "--n-jobs", n_jobs, "--out", tmp_path / "out") == 2
+    told = rf"labelcut: --n-jobs {n_jobs}; give 1 to \d+ threads, or -1 for all cores\.\n"
+    assert re.fullmatch(told, capsys.readouterr().err)
+
+
+def test_an_ascii_terminal_shows_what_it_can(tmp_path):
+    frame, _ = shop(n_rows=100, n_wrong=8)
+    frame["churned"] = frame["churned"].map({"yes": "größer", "no": "日本"})
+    frame.to_csv(tmp_path / "tablé.csv", index=False)
+    surroundings = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    args = ("--label", "churned", "--n-jobs", 1, "--out", tmp_path / "öut")
+    done = subprocess.run(
+        command("audit", tmp_path / "tablé.csv", *args), capture_output=True, env=surroundings, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"labels look wrong" in done.stdout
+    assert b"gr??er" in done.stdout
+    assert b"ut/report.html" in done.stdout
+    assert "tablé.csv" in (tmp_path / "öut" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_file_name_that_is_no_utf_8_does_not_stop_the_report(tmp_path):
+    file = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv")
+    write_shop(file, n_rows=60, n_wrong=4)
+    assert run("audit", file, "--label", "churned", "--n-jobs", 1, "--out", tmp_path / "out") == 0
+    _, facts = page_facts(tmp_path / "out")
+    assert facts["source"]["name"] == "caf\ufffd.csv"

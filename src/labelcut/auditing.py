@@ -117,13 +117,12 @@ class Audit:
         source = self.table.source
         name = _table_name(source)
         with staged_folder(target, inputs=self.inputs) as stage:
-            (stage / "report.html").write_text(self.page(), encoding="utf-8")
-            (stage / "issues.csv").write_text(self._issues_csv(), encoding="utf-8", newline="")
-            text = json.dumps(self.summary, indent=2, ensure_ascii=False)
-            (stage / "summary.json").write_text(text + "\n", encoding="utf-8", errors="replace")
+            _write_text(stage / "report.html", self.page())
+            _write_text(stage / "issues.csv", self._issues_csv())
+            _write_text(stage / "summary.json", json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n")
             if format == "label-studio":
                 tasks = json.dumps(self._tasks(), indent=1, ensure_ascii=False)
-                (stage / "tasks.json").write_text(tasks + "\n", encoding="utf-8", errors="replace")
+                _write_text(stage / "tasks.json", tasks + "\n")
             if source is not None:
                 write_with_columns(source, stage / name, self._our_columns())
             else:
@@ -158,7 +157,7 @@ class Audit:
     def _tasks(self) -> list[dict[str, Any]]:
         """Return the suspects as Label Studio tasks: cells as data, the suggestion as a prediction."""
         ranked = rank_suspects(self.rows)
-        names = [column.name for column in self.table.columns]
+        names = [column.name for column in self.table.shown]
         cells = {name: cell_texts(self.table.frame[name].iloc[ranked]) for name in names}
         tasks = []
         for s, issue in enumerate(self.issues.to_dict("records")):
@@ -320,6 +319,11 @@ def file_names(source: Source | None, format: str) -> list[str]:
     """Return the names of the files that `Audit.save` writes."""
     tasks = ["tasks.json"] if format == "label-studio" else []
     return ["report.html", "issues.csv", "summary.json", *tasks, _table_name(source)]
+
+
+def _write_text(path: Path, text: str) -> None:
+    """Write UTF-8; half a surrogate pair, which text may hold and UTF-8 cannot, becomes a question mark."""
+    path.write_text(text, encoding="utf-8", errors="replace", newline="")
 
 
 def _table_name(source: Source | None) -> str:

@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 a fault of ours, 2 wrong use (an option, a path, an output
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -97,6 +98,19 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def _checked_threads(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
+    from labelcut.threads import ALLOWED, is_n_jobs
+
+    if value is not None and not is_n_jobs(value):
+        _fail(f"--n-jobs {value}; give {ALLOWED}.")
+    return value
+
+
+threads_option = click.option(
+    "--n-jobs", type=int, metavar="N", callback=_checked_threads, help="Threads; -1 for all cores."
+)
+
+
 @cli.command()
 @click.argument("table")
 @click.option("--label", required=True, metavar="COLUMN", help="The column with the labels.")
@@ -107,7 +121,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--positive", metavar="LABEL", help="Of two classes, the positive one.")
 @click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column is (repeatable).")
 @click.option("--preset", type=click.Choice(["default", "paper", "literal"]), default="default")
-@click.option("--n-jobs", type=int, help="Threads; -1 for all.")
+@threads_option
 @click.option("--max-rows", type=click.IntRange(min=2), help="Audit a random sample of so many rows.")
 @click.option("--decisions", type=click.Path(), help="decisions.csv of a review: its labels become certain.")
 @click.option("--out", type=click.Path(), help="Folder to write to; by default TABLE-labelcut.")
@@ -216,7 +230,7 @@ def apply(table: str, decisions: str, **options: Any) -> None:
 @click.option(
     "--out", type=click.Path(), default="labelcut-demo", show_default=True, help="Folder to write to."
 )
-@click.option("--n-jobs", type=int, help="Threads; -1 for all.")
+@threads_option
 @click.option("--open", "open_page", is_flag=True, help="Open the report in a browser.")
 def demo(out: str, n_jobs: int | None, open_page: bool) -> None:
     """Audit a bundled table with known wrong labels, decide, apply, and look again."""
@@ -394,9 +408,17 @@ def _take_sigterm_as_interrupt() -> None:
     signal.signal(signal.SIGTERM, interrupt)
 
 
+def _replace_what_a_terminal_cannot_show() -> None:
+    """Print a question mark for a letter that is not in the terminal's encoding, rather than fail on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the command and leave with its exit code, never with a traceback."""
     _take_sigterm_as_interrupt()
+    _replace_what_a_terminal_cannot_show()
     try:
         cli.main(args=args, prog_name="labelcut", standalone_mode=False)
     except click.exceptions.Abort:

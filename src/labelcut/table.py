@@ -48,6 +48,7 @@ class Column:
     n_missing: int
     n_distinct: int
     note: str = ""
+    is_hidden: bool = False  # Left out by the user: its cells are in nothing that we write but the table.
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,11 @@ class Table:
     def features(self) -> list[Column]:
         """The columns a class is judged by."""
         return [column for column in self.columns if column.role == "feature"]
+
+    @property
+    def shown(self) -> list[Column]:
+        """The columns whose cells may be shown."""
+        return [column for column in self.columns if not column.is_hidden]
 
     def typed(self, name: str) -> pd.Series[Any]:
         """Return a column as what it is: numbers and dates as such, however they were written."""
@@ -154,6 +160,9 @@ def make_table(
             raise BadChoice(f"column {column!r}: no kind is called {kind!r}; choose from {', '.join(KINDS)}.")
     if label in (id, group, *ignore):
         raise BadChoice(f"column {label!r} is the label and cannot be the id, the group or ignored as well.")
+    for role, named in (("id", id), ("group", group)):
+        if named in ignore:
+            raise BadChoice(f"column {named!r} is ignored and cannot be the {role}, whose values are shown.")
     if len(frame) < 2:
         raise BadTable(
             f"{name}: {len(frame)} rows; at least two labeled rows of different classes are needed."
@@ -268,6 +277,7 @@ def describe_column(
         values = values.astype("str")
         n_distinct = int(values.nunique())
     guessed, converted = _kind_of(values, n_missing, n_distinct)
+    is_hidden = role == "ignored"
     if role is not None:
         converted = None
     chosen = kind or guessed
@@ -286,7 +296,7 @@ def describe_column(
         )
     else:
         note = "left out, as asked" if role == "ignored" else ""
-    return Column(name, chosen, role, n_missing, n_distinct, note), converted
+    return Column(name, chosen, role, n_missing, n_distinct, note, is_hidden), converted
 
 
 def _encoding_note(kind: str, n_distinct: int, n_missing: int) -> str:

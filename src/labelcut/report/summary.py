@@ -326,7 +326,8 @@ def _suspects(
 
 def _values(table: Table, shown: np.ndarray, weights: dict[str, float]) -> list[dict[str, Any] | None]:
     """Return the shown cells by column; in wide tables the lighter columns for the first rows only."""
-    order = sorted(range(len(table.columns)), key=lambda j: -weights.get(table.columns[j].name, -1.0))
+    shown_columns = [j for j, column in enumerate(table.columns) if not column.is_hidden]
+    order = sorted(shown_columns, key=lambda j: -weights.get(table.columns[j].name, -1.0))
     n_left = MOST_CELLS
     result: list[dict[str, Any] | None] = [None] * len(table.columns)
     cells = table.frame.iloc[shown]
