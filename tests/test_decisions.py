@@ -1,6 +1,7 @@
 """Decisions onto rows, and corrected tables onto the disk."""
 
 import gzip
+import io
 import json
 
 import numpy as np
@@ -27,19 +28,21 @@ AWKWARD = (
 
 
 def test_records_come_out_with_every_byte():
-    records = list(iterate_records(AWKWARD.splitlines(keepends=True), b",", b'"'))
-    assert b"".join(records) == AWKWARD
+    text = AWKWARD.decode("utf-8", "surrogateescape")
+    records = list(iterate_records(io.StringIO(text, newline=""), ",", '"'))
+    assert "".join(records) == text
     assert len(records) == 7
-    assert split_cells(records[3], b",", b'"') == [b"bob", b"2", b"no", b"two\nlines"]
-    assert cell_spans(b'"a,b"x,c\n', b",", b'"') == ([(0, 6), (7, 8)], False)
+    assert split_cells(records[3], ",", '"') == ["bob", "2", "no", "two\nlines"]
+    assert cell_spans('"a,b"x,c\n', ",", '"') == ([(0, 6), (7, 8)], False)
 
 
 def test_one_cell_is_replaced_and_nothing_else():
-    assert replace_cell(b'a, "b" ,c\r\n', 1, b"new", b",", b'"') == b'a, "new" ,c\r\n'
-    assert replace_cell(b"a, b ,c\n", 1, b"x,y", b",", b'"') == b'a, "x,y" ,c\n'
-    assert replace_cell(b"a,,c", 1, b"x", b",", b'"') == b"a,x,c"
-    assert replace_cell(b"a\n", 2, b"x", b",", b'"') == b"a,,x\n"
-    assert append_cells(b"a,b\r\n", [b"1", b"2"], 3, b",", b'"') == b"a,b,,1,2\r\n"
+    assert replace_cell('a, "b" ,c\r\n', 1, "new", ",", '"') == 'a, "new" ,c\r\n'
+    assert replace_cell("a, b ,c\n", 1, "x,y", ",", '"') == 'a, "x,y" ,c\n'
+    assert replace_cell("a,,c", 1, "x", ",", '"') == "a,x,c"
+    assert replace_cell("a,\tb\t,c", 1, "x,y", ",", '"') == 'a,"x,y"\t,c'
+    assert replace_cell("a\n", 2, "x", ",", '"') == "a,,x\n"
+    assert append_cells("a,b\r\n", ["1", "2"], 3, ",", '"') == "a,b,,1,2\r\n"
 
 
 def test_a_corrected_csv_differs_in_the_changed_cells_only(tmp_path):
@@ -48,7 +51,8 @@ def test_a_corrected_csv_differs_in_the_changed_cells_only(tmp_path):
     source = find_source(file)
     frame = read_frame(source, as_text=["y, or not"])
     assert frame["y, or not"].str.strip().tolist() == ["yes", "no", "yes", "no", "no"]
-    write_corrected(source, tmp_path / "out.csv", "y, or not", {1: "yes", 4: "yes"})
+    given = ["yes", "no", "yes", "no", "no"]
+    write_corrected(source, tmp_path / "out.csv", "y, or not", {1: "yes", 4: "yes"}, given)
     expected = AWKWARD.replace(b'"no"', b'"yes"').replace(b"last,5,no", b"last,5,yes")
     assert (tmp_path / "out.csv").read_bytes() == expected
     assert file.read_bytes() == AWKWARD
@@ -61,7 +65,7 @@ def test_any_encoding_and_delimiter_survives(tmp_path, delimiter, encoding):
     file = tmp_path / "table.csv"
     file.write_bytes(text.encode(encoding))
     source = find_source(file)
-    write_corrected(source, tmp_path / "out.csv", "y", {0: "né"})
+    write_corrected(source, tmp_path / "out.csv", "y", {0: "né"}, ["ja", "né", "ja"])
     assert (tmp_path / "out.csv").read_bytes() == text.replace("ja", "né", 1).encode(encoding)
     write_with_columns(source, tmp_path / "more.csv", {"labelcut_x": ["é", None, 1.5]})
     lines = (tmp_path / "more.csv").read_bytes().decode(encoding).splitlines()
@@ -75,7 +79,7 @@ def test_gzip_is_written_the_same_twice(tmp_path):
     file = tmp_path / "t.csv.gz"
     file.write_bytes(gzip.compress(b"x,y\n1,a\n2,b\n"))
     for name in ("one", "two"):
-        write_corrected(find_source(file), tmp_path / name, "y", {1: "a"})
+        write_corrected(find_source(file), tmp_path / name, "y", {1: "a"}, ["a", "b"])
     assert gzip.decompress((tmp_path / "one").read_bytes()) == b"x,y\n1,a\n2,a\n"
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
@@ -85,7 +89,7 @@ def test_arff_gets_attributes_and_keeps_its_comments(tmp_path):
     file = tmp_path / "t.arff"
     file.write_text(text)
     source = find_source(file)
-    write_corrected(source, tmp_path / "out.arff", "y", {1: "a"})
+    write_corrected(source, tmp_path / "out.arff", "y", {1: "a"}, ["a", "b"])
     assert (tmp_path / "out.arff").read_text() == text.replace("'b'", "'a'")
     write_with_columns(source, tmp_path / "more.arff", {"labelcut_w": [0.5, None], "labelcut_l": ["a", "b"]})
     again = read_frame(find_source(tmp_path / "more.arff"))
@@ -98,7 +102,7 @@ def test_json_lines_keep_untouched_lines_and_the_type_of_the_label(tmp_path):
     file = tmp_path / "t.jsonl"
     file.write_text("\n".join(lines))
     source = find_source(file)
-    write_corrected(source, tmp_path / "out.jsonl", "y", {1: "1"})
+    write_corrected(source, tmp_path / "out.jsonl", "y", {1: "1"}, ["1", "0", "1"])
     written = (tmp_path / "out.jsonl").read_text().splitlines()
     assert [written[0], written[2]] == [lines[0], lines[2]]
     assert json.loads(written[1]) == {"x": 2, "y": 1}
@@ -119,7 +123,7 @@ def test_typed_formats_keep_their_types(tmp_path, kind):
         "xlsx": lambda f: frame.to_excel(f, index=False),
     }[kind](file)
     source = find_source(file)
-    write_corrected(source, out, "y", {0: "1"})
+    write_corrected(source, out, "y", {0: "1"}, ["0", "1", "1"])
     again = read_frame(find_source(out))
     pd.testing.assert_frame_equal(again, read_frame(source).assign(y=[1, 1, 1]))
     write_with_columns(source, out, {"labelcut_x": ["p", None, "q"]})

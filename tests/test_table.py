@@ -101,8 +101,6 @@ def test_names_are_made_unique_and_never_empty(tmp_path):
 
 
 def test_a_record_longer_than_the_header_is_refused(tmp_path):
-    with pytest.raises(BadTable, match="bare carriage return"):
-        find_source(written(tmp_path, "a,b\r1,2\r3,4\r"))
     for text in ("a,b\n1,2\n1,2,3\n", "a,b\n1,2,3\n1,2,3\n"):
         with pytest.raises(BadTable, match="where the header has 2"):
             read_frame(find_source(written(tmp_path, text)))

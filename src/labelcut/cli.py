@@ -189,10 +189,10 @@ def audit(table: str, **options: Any) -> None:
 @reading_options
 def apply(table: str, decisions: str, **options: Any) -> None:
     """Write TABLE with the labels of DECISIONS; every other cell stays as it is."""
+    from labelcut.correcting import write_decided
     from labelcut.decisions import columns_meant, match
     from labelcut.reading import BadChoice
     from labelcut.saving import refuse_inputs, whole_file
-    from labelcut.writing import write_corrected
 
     out, inputs = Path(options["out"]), _inputs(table, decisions)
     source, made = _source(table, options), _decisions(decisions)
@@ -208,7 +208,7 @@ def apply(table: str, decisions: str, **options: Any) -> None:
     matched = match(made, loaded)
     changes = matched.changed(loaded)
     with _writing(out.parent), whole_file(out, inputs=inputs) as temporary:
-        write_corrected(source, temporary, label, changes)
+        write_decided(loaded, temporary, changes)
     report = {
         "changed": len(changes),
         "kept": len(matched.labels) - len(changes),

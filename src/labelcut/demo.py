@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from labelcut.auditing import Audit, audit_table
+from labelcut.correcting import write_decided
 from labelcut.decisions import FIELDS, match, read_decisions
 from labelcut.reading import find_source, read_frame
 from labelcut.table import Table, make_table
-from labelcut.writing import csv_text, write_corrected
+from labelcut.writing import csv_text
 
 N_WRONG = 40
 SEED = 0
@@ -54,7 +55,7 @@ def run_demo(folder: Path, n_jobs: int | None, on_step: Callable[[str], None]) -
     decided = read_decisions(decisions)
     matched = match(decided, table)
     cleaned = folder / "cleaned.csv"
-    write_corrected(find_source(file), cleaned, "diagnosis", matched.changed(table))
+    write_decided(table, cleaned, matched.changed(table))
     left = int((_load(cleaned).frame["diagnosis"].to_numpy() != right).sum())
     on_step("second audit")
     second = audit_table(table, decisions=decided, n_jobs=n_jobs)

@@ -17,12 +17,12 @@ import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from labelcut.records import is_blank, iterate_records, split_cells
+from labelcut.records import LINE_ENDS, is_blank, iterate_records, split_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +68,16 @@ _ENDINGS = {
     ".json": "jsonl",
     ".xlsx": "xlsx",
 }
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+)
+BYTE_ORDER_MARK = "\ufeff"
+_ENCODING_HINT = "name the one the table was saved in, such as utf-8, cp1252, shift_jis or utf-16"
+_PROBE = "a,b;c|d\t\"e\"'-'\r\n1..5\n" + 100 * "x"  # idna allows no empty and no long parts between its dots.
 _SIGNATURES = ((b"PAR1", "parquet"), (b"ARROW1", "feather"), (b"PK\x03\x04", "xlsx"))
 
 
@@ -122,14 +132,26 @@ class Source:
         """Return the file's bytes, decompressed."""
         return cast(IO[bytes], gzip.open(self.path, "rb")) if self.is_gzipped else open(self.path, "rb")
 
-    def open_text(self) -> IO[bytes]:
-        """Return the text's bytes; UTF-16 comes as UTF-8, every other encoding as it is."""
-        stream = self.open()
-        if not self.encoding.startswith("utf-16"):
-            return stream
-        with stream:
-            text = stream.read().decode(self.encoding)
-        return io.BytesIO(text.encode())
+    @property
+    def keeps_bad_bytes(self) -> bool:
+        """Whether bytes that are no characters are passed over: in UTF-8 only, where they can be kept."""
+        return self.encoding in ("utf-8", "utf-8-sig")
+
+    def open_text(self, *, to_read: bool = False) -> io.TextIOWrapper:
+        """Return the text with its line ends as they are.
+
+        Bytes that are not UTF-8 come as surrogates, which can be written back, or `to_read` as U+FFFD.
+        """
+        errors = ("replace" if to_read else "surrogateescape") if self.keeps_bad_bytes else "strict"
+        line_ends = "\n" if self.format == "jsonl" else ""  # Where lines are cut: at LF only, or also at CR.
+        stream = cast(Any, self.open())
+        return io.TextIOWrapper(stream, encoding=self.encoding, errors=errors, newline=line_ends)
+
+    def label_in(self, cells: Sequence[str], column: int) -> str:
+        """Return the label that a record of a csv or arff file holds, empty where it is missing."""
+        text = cells[column] if column < len(cells) else ""
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return "" if text in self.missing else text.strip()
 
     @property
     def suffix(self) -> str:
@@ -181,10 +203,6 @@ def find_source(
     if source.format in TEXT_FORMATS:
         source = _with_encoding(source, encoding)
     if source.format in ("csv", "arff"):
-        if b"\r" in head and b"\n" not in head and not source.encoding.startswith("utf-16"):
-            raise BadTable(
-                f"{shown}: its lines end with a bare carriage return; convert them: tr '\\r' '\\n'."
-            )
         source = _with_delimiter(source, delimiter)
     return source
 
@@ -243,26 +261,22 @@ def _format_of(path: Path, head: bytes, is_gzipped: bool) -> str:
 
 
 def _with_encoding(source: Source, encoding: str | None) -> Source:
-    """Settle the encoding: the byte-order mark, then UTF-8 if the whole file agrees, then cp1252."""
+    """Settle the encoding: as named, by the byte-order mark, UTF-8 if the whole file agrees, else cp1252."""
     if encoding is not None:
-        try:
-            codecs.lookup(encoding)
-        except LookupError as error:
-            raise BadChoice(f"no encoding is called {encoding!r}; try utf-8, cp1252 or utf-16.") from error
-        return replace(source, encoding=codecs.lookup(encoding).name)
+        return _with_named_encoding(source, encoding)
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     n_wrong = n_beyond_ascii = position = 0
     with source.open() as stream:
         while block := stream.read(BLOCK_BYTES):
-            if position == 0 and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                return replace(source, encoding="utf-16")
-            if position == 0 and block.startswith(codecs.BOM_UTF8):
-                source = replace(source, encoding="utf-8-sig")
+            if position == 0 and (marked := _marked_encoding(block)) is not None:
+                source = replace(source, encoding=marked)
+                if not source.keeps_bad_bytes:
+                    return source
             if (zero := block.find(b"\0")) >= 0:
                 raise BadTable(
                     f"{source.name}: a NUL byte at position {position + zero}, so this is not plain text; "
                     "remove it (tr -d '\\000'), or say ",
-                    Option("encoding", "utf-16-le"),
+                    Option("encoding", "utf-16"),
                     " if the file is UTF-16.",
                 )
             position += len(block)
@@ -279,6 +293,47 @@ def _with_encoding(source: Source, encoding: str | None) -> Source:
         return replace(source, notes=(*source.notes, note))
     note = "The file is not UTF-8 and was read as cp1252 (Western European); if it is not, name its encoding."
     return replace(source, encoding="cp1252", notes=(*source.notes, note))
+
+
+def _with_named_encoding(source: Source, encoding: str) -> Source:
+    """Take the encoding the user names, if there is such a one and the whole file is written in it."""
+    try:
+        name = codecs.lookup(encoding).name
+    except (LookupError, ValueError) as error:
+        raise BadChoice(f"no encoding is called {encoding!r}; {_ENCODING_HINT}.") from error
+    if not _can_hold_tables(name):
+        raise BadChoice(f"encoding {encoding!r} is not one that tables are saved in; {_ENCODING_HINT}.")
+    with source.open() as stream:
+        marked = _marked_encoding(stream.read(4))
+    if name in ("utf-16", "utf-32"):  # The byte order is settled here, so that we write it as it was.
+        name = marked if marked is not None and marked.startswith(name) else name + "-le"
+    source = replace(source, encoding=name)
+    try:
+        with source.open_text() as text:
+            has_zero = any("\0" in block for block in iter(lambda: text.read(BLOCK_BYTES), ""))
+    except UnicodeError as error:
+        raise BadChoice(
+            f"{source.name}: is not {encoding} ({error}); {_ENCODING_HINT}, or leave it to be found."
+        ) from error
+    if has_zero:
+        raise BadTable(f"{source.name}: holds NUL characters when read as {encoding}; {_ENCODING_HINT}.")
+    return source
+
+
+def _can_hold_tables(encoding: str) -> bool:
+    """Say whether any text comes back from an encoding: idna, rot13 or zlib are no encodings of files."""
+    try:
+        written = codecs.getincrementalencoder(encoding)().encode(_PROBE, True)
+        return codecs.getincrementaldecoder(encoding)().decode(written, True) == _PROBE
+    # Codecs that are no encodings of text fail in many ways.
+    except Exception:
+        return False
+
+
+def _marked_encoding(head: bytes) -> str | None:
+    """Return the encoding that a byte-order mark stands for."""
+    # UTF-32 before UTF-16: the mark of the one begins with the mark of the other.
+    return next((name for mark, name in _MARKS if head.startswith(mark)), None)
 
 
 def _with_delimiter(source: Source, delimiter: str | None) -> Source:
@@ -298,8 +353,8 @@ def _with_delimiter(source: Source, delimiter: str | None) -> Source:
 
 
 def _sample_text(source: Source) -> str:
-    with source.open() as stream:
-        return stream.read(SAMPLE_BYTES).decode(source.encoding, "replace")
+    with source.open_text(to_read=True) as text:
+        return text.read(SAMPLE_BYTES).removeprefix(BYTE_ORDER_MARK)
 
 
 def _guess_delimiter(text: str, path: Path) -> str:
@@ -369,35 +424,56 @@ def unique_names(names: Iterable[Any]) -> list[str]:
     return result
 
 
-def text_records(source: Source) -> Iterator[bytes]:
-    """Return the records of a csv or arff file as bytes, the header of an arff file line by line."""
-    with source.open_text() as lines:
-        if source.format == "arff":
-            for line in lines:
-                yield line
-                if line.strip().lower().startswith(b"@data"):
-                    break
-        yield from iterate_records(lines, source.delimiter.encode(), source.quote.encode())
+def text_lines(source: Source, *, to_read: bool = False) -> Iterator[str]:
+    """Return the lines of a text file; a byte-order mark comes first, as if it were a line."""
+    with source.open_text(to_read=to_read) as lines:
+        first = next(lines, "")
+        if first.startswith(BYTE_ORDER_MARK):
+            yield BYTE_ORDER_MARK
+            first = first.removeprefix(BYTE_ORDER_MARK)
+        yield first
+        yield from lines
+
+
+def numbered_records(source: Source, *, to_read: bool = False) -> Iterator[tuple[int | None, str]]:
+    """Return the records of a csv or arff file with their row numbers.
+
+    The header of a csv has the number -1; what is no row (blank lines, comments, the header of an arff file
+    line by line, a byte-order mark) has None. Joined, the records are the file's text.
+    """
+    lines = text_lines(source, to_read=to_read)
+    number = -1 if source.format == "csv" and source.has_header else 0
+    if source.format == "arff":
+        for line in lines:
+            yield None, line
+            if is_data_line(line):
+                break
+    for position, record in enumerate(iterate_records(lines, source.delimiter, source.quote)):
+        is_mark = position == 0 and record == BYTE_ORDER_MARK
+        is_comment = source.format == "arff" and record.lstrip().startswith("%")
+        if is_mark or is_comment or is_blank(record, source.delimiter):
+            yield None, record
+        else:
+            yield number, record
+            number += 1
+
+
+def is_data_line(line: str) -> bool:
+    """Say whether the rows of an arff file begin behind this line."""
+    return line.strip().lower().startswith("@data")
 
 
 def _names(source: Source) -> list[str]:
     """Return the names of the columns as they stand in a csv or arff file."""
-    encoding = "utf-8" if source.encoding.startswith(("utf-8", "utf-16")) else source.encoding
     attributes = []
-    for position, record in enumerate(text_records(source)):
-        text = (
-            record.decode(encoding, "replace").removeprefix("\ufeff")
-            if position == 0
-            else record.decode(encoding, "replace")
-        )
+    for number, record in numbered_records(source, to_read=True):
         if source.format == "arff":
-            if match := re.match(r"""\s*@attribute\s+('[^']*'|"[^"]*"|\S+)""", text, re.IGNORECASE):
+            if match := re.match(r"""\s*@attribute\s+('[^']*'|"[^"]*"|\S+)""", record, re.IGNORECASE):
                 attributes.append(match[1].strip("'\""))
-            if text.strip().lower().startswith("@data"):
+            if is_data_line(record):
                 return attributes
-        elif not is_blank(record, source.delimiter.encode()):
-            raw = split_cells(text.encode(), source.delimiter.encode(), source.quote.encode())
-            cells = [cell.decode() for cell in raw]
+        elif number is not None:
+            cells = split_cells(record, source.delimiter, source.quote)
             return cells if source.has_header else [f"column {i}" for i in range(1, len(cells) + 1)]
     what = "no @data line" if source.format == "arff" else "only blank lines"
     raise BadTable(f"{source.name}: holds {what}; a header and at least two rows are needed.")
@@ -413,8 +489,6 @@ def _read_csv(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
         "sep": source.delimiter,
         "quotechar": source.quote,
         "index_col": False,
-        "encoding": "utf-8" if source.encoding.startswith("utf-16") else source.encoding,
-        "encoding_errors": "replace" if source.encoding.startswith("utf-8") else "strict",
         "na_values": list(source.missing),
         "keep_default_na": False,
         "skipinitialspace": True,
@@ -443,25 +517,34 @@ def _read_csv(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
         ) from error
 
 
-def _data_stream(source: Source) -> IO[bytes]:
-    """Return the bytes that pandas reads: all of a csv, what follows @data of an arff file."""
-    if source.format == "csv":
-        return source.open_text()
-    with source.open_text() as lines:
-        for line in lines:
-            if line.strip().lower().startswith(b"@data"):
-                break
-        rest = b"".join(line for line in lines if not line.lstrip().startswith(b"%"))
-    if rest.lstrip().startswith(b"{"):
+def _data_stream(source: Source) -> IO[str]:
+    """Return the text that pandas reads: all of a csv, the rows of an arff file.
+
+    Of a csv with lone CRs also the rows alone, ended by LF: behind a CR pandas takes some delimiters wrongly
+    (it loses one that follows a blank line, and counts a space that it skips everywhere else).
+    """
+    if source.format == "csv" and not _has_lone_cr(source):
+        return source.open_text(to_read=True)
+    records = numbered_records(source, to_read=True)
+    rows = "".join(record.rstrip(LINE_ENDS) + "\n" for number, record in records if number is not None)
+    if source.format == "arff" and rows.lstrip().startswith("{"):
         raise BadTable(f"{source.name}: sparse arff is not read; write it in the dense form.")
-    return io.BytesIO(rest)
+    return io.StringIO(rows, newline="")
+
+
+def _has_lone_cr(source: Source) -> bool:
+    with source.open_text(to_read=True) as text:
+        while text.read(BLOCK_BYTES):
+            pass
+        seen = text.newlines
+    return "\r" in ((seen,) if isinstance(seen, str) else seen or ())
 
 
 def _read_jsonl(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
     import pandas as pd
 
-    with source.open_text() as lines:
-        rows = [_object(source, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    lines = (line for line in text_lines(source, to_read=True) if line != BYTE_ORDER_MARK)
+    rows = [_object(source, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     frame = pd.DataFrame(rows)
     for name in frame.columns:
         if name in as_text:
@@ -470,9 +553,9 @@ def _read_jsonl(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
     return frame.map(lambda cell: None if isinstance(cell, str) and cell in marks else cell).infer_objects()
 
 
-def _object(source: Source, number: int, line: bytes) -> dict[str, Any]:
+def _object(source: Source, number: int, line: str) -> dict[str, Any]:
     try:
-        row = json.loads(line.decode("utf-8-sig"))
+        row = json.loads(line)
     except ValueError as error:
         raise BadTable(
             f"{source.name}: line {number} is not JSON ({error}); one object per line is needed."

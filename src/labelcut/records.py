@@ -1,34 +1,35 @@
-"""The records of a csv as bytes: found, cut into cells and changed without touching anything else.
+"""The records of a csv as text: found, cut into cells and changed without touching anything else.
 
-A quote counts only at the start of a cell (blanks before it are allowed), as the readers of csv agree; inside
-such a cell a doubled quote is a quote, and line breaks belong to the cell.
+The rules are those of pandas' parser, so that both see the same cells: a row ends at LF, CR LF or a lone CR;
+a quote counts only at the start of a cell (spaces before it are allowed); inside such a cell a doubled quote
+is a quote, and delimiters and line breaks belong to it; what follows the closing quote is taken as it stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-BLANKS = b" \t"
+BLANKS = " \t"
+LINE_ENDS = "\r\n"
 
 
 def cell_spans(
-    record: bytes, delimiter: bytes, quote: bytes, *, is_open: bool = False
+    record: str, delimiter: str, quote: str, *, is_open: bool = False
 ) -> tuple[list[tuple[int, int]], bool]:
     """Return where each cell begins and ends, and whether the last one is still inside quotes."""
-    end = len(record.rstrip(b"\r\n")) if not is_open else len(record)
+    end = len(record.rstrip(LINE_ENDS))
     spans: list[tuple[int, int]] = []
-    start = 0
+    start = at = 0
     while True:
-        inside = is_open or record[start:end].lstrip(BLANKS.replace(delimiter, b"")).startswith(quote)
-        at = start if is_open else record.find(quote, start) + 1
-        is_open = False
-        if inside:
-            at, is_open = _after_quotes(record, at, quote)
-            if is_open:
+        if not is_open:
+            at = _after_spaces(record, start)
+            is_open = record.startswith(quote, at)
+            at += is_open
+        if is_open:
+            at = _after_quotes(record, at, quote)
+            if at < 0:
                 return [*spans, (start, len(record))], True
-            end = len(record.rstrip(b"\r\n"))
-        else:
-            at = start
+            is_open = False
         stop = record.find(delimiter, at, end)
         if stop < 0:
             return [*spans, (start, end)], False
@@ -36,18 +37,24 @@ def cell_spans(
         start = stop + 1
 
 
-def _after_quotes(record: bytes, at: int, quote: bytes) -> tuple[int, bool]:
-    """Return the position behind the closing quote, or the end and True when there is none."""
+def _after_spaces(record: str, at: int) -> int:
+    while record.startswith(" ", at):
+        at += 1
+    return at
+
+
+def _after_quotes(record: str, at: int, quote: str) -> int:
+    """Return the position behind the closing quote, -1 when there is none."""
     while (close := record.find(quote, at)) >= 0:
-        if record[close + 1 : close + 2] != quote:
-            return close + 1, False
+        if not record.startswith(quote, close + 1):
+            return close + 1
         at = close + 2
-    return len(record), True
+    return -1
 
 
-def iterate_records(lines: Iterable[bytes], delimiter: bytes, quote: bytes) -> Iterator[bytes]:
-    """Join the lines that belong to one record; every byte comes out again, blank lines included."""
-    pending: list[bytes] = []
+def iterate_records(lines: Iterable[str], delimiter: str, quote: str) -> Iterator[str]:
+    """Join the lines that belong to one record; every character comes out again, blank lines included."""
+    pending: list[str] = []
     for line in lines:
         if not pending and quote not in line:
             yield line
@@ -55,61 +62,63 @@ def iterate_records(lines: Iterable[bytes], delimiter: bytes, quote: bytes) -> I
         is_open = cell_spans(line, delimiter, quote, is_open=bool(pending))[1] if quote in line else True
         pending.append(line)
         if not is_open:
-            yield b"".join(pending)
+            yield "".join(pending)
             pending = []
     if pending:
-        yield b"".join(pending)
+        yield "".join(pending)
 
 
-def is_blank(record: bytes, delimiter: bytes) -> bool:
+def is_blank(record: str, delimiter: str) -> bool:
     """Say whether a reader skips this record."""
-    return not record.strip(b"\r\n" + BLANKS.replace(delimiter, b""))
+    return not record.strip(LINE_ENDS + BLANKS.replace(delimiter, ""))
 
 
-def split_cells(record: bytes, delimiter: bytes, quote: bytes) -> list[bytes]:
-    """Return the cells' contents, without quotes and the blanks around them."""
-    if quote not in record:
-        return [cell.strip() for cell in record.rstrip(b"\r\n").split(delimiter)]
+def split_cells(record: str, delimiter: str, quote: str) -> list[str]:
+    """Return what the cells say, without the blanks around it."""
+    if quote not in record and delimiter != " ":
+        return [cell.strip() for cell in record.rstrip(LINE_ENDS).split(delimiter)]
     spans, _ = cell_spans(record, delimiter, quote)
-    return [unquote(record[start:stop].strip(), quote) for start, stop in spans]
+    return [unquoted(record[start:stop], quote).strip() for start, stop in spans]
 
 
-def unquote(cell: bytes, quote: bytes) -> bytes:
-    """Return what a cell says."""
-    if len(cell) >= 2 and cell.startswith(quote) and cell.endswith(quote):
-        return cell[1:-1].replace(quote + quote, quote)
-    return cell
+def unquoted(cell: str, quote: str) -> str:
+    """Return what a cell says: without the spaces before it, and without its quotes."""
+    text = cell.lstrip(" ")
+    if not text.startswith(quote):
+        return text
+    close = _after_quotes(text, 1, quote)
+    return text[1 : close - 1].replace(quote + quote, quote) + text[close:]
 
 
-def quoted(text: bytes, delimiter: bytes, quote: bytes, *, like: bytes = b"") -> bytes:
+def quoted(text: str, delimiter: str, quote: str, *, like: str = "") -> str:
     """Return a cell that says `text`, in quotes where needed or where the cell it replaces had them."""
-    needs = delimiter in text or quote in text or b"\n" in text or b"\r" in text or text != text.strip()
-    if needs or like.strip().startswith(quote):
+    needs = delimiter in text or quote in text or "\n" in text or "\r" in text or text != text.strip()
+    needs |= not text and delimiter == " "  # Spaces in a row are one delimiter.
+    if needs or like.lstrip(" ").startswith(quote):
         return quote + text.replace(quote, quote + quote) + quote
     return text
 
 
-def replace_cell(record: bytes, column: int, text: bytes, delimiter: bytes, quote: bytes) -> bytes:
-    """Return the record with one cell rewritten; blanks around it stay, and so does every other byte."""
+def replace_cell(record: str, column: int, text: str, delimiter: str, quote: str) -> str:
+    """Return the record with one cell rewritten; blanks around it stay, and so does everything else."""
     spans, _ = cell_spans(record, delimiter, quote)
-    if column >= len(spans):  # A short record: the missing cells are added.
-        end = spans[-1][1]
-        return (
-            record[:end]
-            + delimiter * (column - len(spans) + 1)
-            + quoted(text, delimiter, quote)
-            + record[end:]
-        )
+    if column >= len(spans):
+        return append_cells(record, [quoted(text, delimiter, quote)], column, delimiter, quote)
     start, stop = spans[column]
     cell = record[start:stop]
-    before = len(cell) - len(cell.lstrip(BLANKS))
-    after = len(cell.rstrip(BLANKS)) if cell.strip(BLANKS) else before
+    before = len(cell) - len(cell.lstrip(" "))  # Only spaces: a quote behind a tab would not count.
+    after = max(before, len(cell.rstrip(BLANKS)))
     return record[: start + before] + quoted(text, delimiter, quote, like=cell) + record[start + after :]
 
 
-def append_cells(record: bytes, cells: list[bytes], n_columns: int, delimiter: bytes, quote: bytes) -> bytes:
-    """Return the record with cells added at its end, short records filled up to `n_columns` first."""
-    body = record.rstrip(b"\r\n")
-    n_cells = body.count(delimiter) + 1 if quote not in body else len(cell_spans(record, delimiter, quote)[0])
-    fill = [b""] * (n_columns - n_cells)
-    return delimiter.join([body, *fill, *cells]) + record[len(body) :]
+def append_cells(record: str, cells: list[str], n_columns: int, delimiter: str, quote: str) -> str:
+    """Return the record with cells added behind its `n_columns`, whatever delimiters too few or too many."""
+    body = record.rstrip(LINE_ENDS)
+    end = record[len(body) :]
+    if quote not in body and delimiter != " " and body.count(delimiter) + 1 == n_columns:
+        return delimiter.join([body, *cells]) + end
+    spans = cell_spans(record, delimiter, quote)[0][:n_columns]
+    empty = quoted("", delimiter, quote)
+    last = "" if record[slice(*spans[-1])].strip(" ") else empty
+    fill = [empty] * (n_columns - len(spans))
+    return delimiter.join([body[: spans[-1][1]] + last, *fill, *cells]) + end

@@ -1,10 +1,11 @@
 """Tables as files, with columns added or labels changed, and the user's own cells as they were.
 
-Text formats are copied record by record, so a cell that nobody changed keeps its bytes.
+Text formats are copied record by record as text; a label is changed only if every other byte comes back.
 """
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import gzip
@@ -15,13 +16,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from labelcut.reading import BadTable, Source, as_label, column_names, text_records, unique_names
-from labelcut.records import append_cells, is_blank, quoted, replace_cell
+from labelcut.reading import (
+    BYTE_ORDER_MARK,
+    BadTable,
+    Source,
+    as_label,
+    column_names,
+    is_data_line,
+    numbered_records,
+    text_lines,
+    unique_names,
+)
+from labelcut.records import append_cells, cell_spans, quoted, replace_cell, unquoted
 
 if TYPE_CHECKING:
     import numpy as np
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NOT_WRITTEN = "so nothing was written; was it changed meanwhile? Else save it as UTF-8 with LF line ends."
 
 
 def guarded(text: str) -> str:
@@ -93,8 +105,12 @@ def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence
         _write_arrow(source, table, out)
 
 
-def write_corrected(source: Source, out: Path, label: str, changes: Mapping[int, str]) -> None:
+def write_corrected(
+    source: Source, out: Path, label: str, changes: Mapping[int, str], given: Sequence[str]
+) -> None:
     """Copy the table with other labels in some rows; every other cell stays as it is.
+
+    A cell is rewritten only if it holds the label that was read from it, a file only if it has as many rows.
 
     Parameters
     ----------
@@ -106,11 +122,15 @@ def write_corrected(source: Source, out: Path, label: str, changes: Mapping[int,
         The column to change.
     changes : mapping of int to str
         Row number in the file, counted from 0, to the new label.
+    given : sequence of str
+        The labels as they were read, one per row of the file, empty where there is none.
     """
     if source.format in ("csv", "arff"):
-        _rewrite_text(source, out, _replacing(source, label, changes))
+        _check_bytes_come_back(source)
+        _rewrite_text(source, out, _replacing(source, label, changes, given))
     elif source.format == "jsonl":
-        _rewrite_text(source, out, _replacing_in_objects(source, label, changes))
+        _check_bytes_come_back(source)
+        _rewrite_text(source, out, _replacing_in_objects(source, label, changes, given))
     elif source.format == "xlsx":
         with _workbook(source, out) as sheet:
             names = unique_names("" if cell.value is None else cell.value for cell in sheet[1])
@@ -151,117 +171,147 @@ def _plain_type(kind: Any) -> Any:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _rewrite_text(source: Source, out: Path, records: Iterable[bytes]) -> None:
-    with _text_file(source, out) as file:
-        for record in records:
-            file.write(record)
+def _rewrite_text(source: Source, out: Path, records: Iterable[str]) -> None:
+    """Write text in the table's encoding.
 
-
-@contextlib.contextmanager
-def _text_file(source: Source, out: Path) -> Iterator[IO[bytes]]:
+    All that stood in the table can be written in it; a label of ours that cannot is spelled in ASCII.
+    """
     with contextlib.ExitStack() as stack:
         file = cast(IO[bytes], stack.enter_context(open(out, "wb")))
         if source.is_gzipped:  # Without a time stamp: same input, same bytes.
             file = cast(IO[bytes], stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0)))
-        if not source.encoding.startswith("utf-16"):
-            yield file
-            return
-        text = io.BytesIO()
-        yield text
-        file.write(text.getvalue().decode().encode(source.encoding))
+        for block in _encoded(source, records, "backslashreplace"):
+            file.write(block)
 
 
-def _cell(source: Source, value: object) -> bytes:
-    encoding = "utf-8" if source.encoding.startswith(("utf-8", "utf-16")) else source.encoding
-    return ("" if value is None else str(value)).encode(encoding, "replace")
+def _encoded(source: Source, texts: Iterable[str], errors: str) -> Iterator[bytes]:
+    """Return the bytes of texts in turn; some encodings carry a state from one to the next and to the end."""
+    errors = "surrogateescape" if source.keeps_bad_bytes else errors
+    encoder = codecs.getincrementalencoder(source.encoding)(errors)
+    yield from map(encoder.encode, texts)
+    yield encoder.encode("", True)
 
 
-def _rows_of(source: Source) -> Iterator[tuple[int | None, bytes]]:
-    """Return each record with its row number: -1 for the header, None for blank lines and comments."""
-    delimiter = source.delimiter.encode()
-    number = -1 if source.format == "csv" and source.has_header else 0
-    is_data = source.format == "csv"
-    for record in text_records(source):
-        is_comment = source.format == "arff" and record.lstrip().startswith(b"%")
-        if not is_data or is_comment or is_blank(record, delimiter):
-            is_data = is_data or record.strip().lower().startswith(b"@data")
-            yield None, record
-        else:
-            yield number, record
-            number += 1
+def _check_bytes_come_back(source: Source) -> None:
+    """Refuse a text that its encoding can write in more than one way, if it is not written in our way."""
+    with source.open() as stream:
+        blocks = _encoded(source, text_lines(source), "strict")
+        if not all(stream.read(len(block)) == block for block in blocks) or stream.read(1):
+            raise BadTable(
+                f"{source.name}: holds characters that {source.encoding} can write in more than one way, so "
+                "untouched cells would not keep their bytes and nothing was written; convert it first: "
+                f"iconv -f {source.encoding} -t utf-8."
+            )
 
 
-def _appending(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[bytes]:
-    delimiter, quote = source.delimiter.encode(), source.quote.encode()
-    n_columns, n_rows = len(column_names(source)), len(next(iter(columns.values())))
-    last = -1
-    for number, record in _rows_of(source):
-        if number is None:
-            if source.format == "arff" and record.strip().lower().startswith(b"@data"):
-                for name, values in columns.items():
-                    is_number = all(isinstance(plain_value(value), float | None) for value in values)
-                    yield f"@attribute {name} {'numeric' if is_number else 'string'}\n".encode()
-            yield record
-            continue
-        if number >= n_rows:
-            raise BadTable(f"{source.name}: changed while it was read; run the audit again.")
-        blank = "?" if source.format == "arff" else None
-        raw = list(columns) if number < 0 else [plain_value(values[number]) for values in columns.values()]
-        texts = [blank if cell is None else guarded(cell) if isinstance(cell, str) else cell for cell in raw]
-        cells = [quoted(_cell(source, cell), delimiter, quote) for cell in texts]
-        yield append_cells(record, cells, n_columns, delimiter, quote)
-        last = number
-    if last != n_rows - 1:
+def _check_number_of_rows(source: Source, expected: int, found: int) -> None:
+    if expected != found:
         raise BadTable(
-            f"{source.name}: {n_rows} rows were read but {last + 1} found when writing; report this file."
+            f"{source.name}: {expected} rows were read but {found} found when writing, {_NOT_WRITTEN}"
         )
 
 
-def _replacing(source: Source, label: str, changes: Mapping[int, str]) -> Iterator[bytes]:
-    delimiter, quote = source.delimiter.encode(), source.quote.encode()
+def _check_label(source: Source, row: int, expected: str, found: str) -> None:
+    if expected != found:
+        raise BadTable(
+            f"{source.name}: row {row + 1} should be {expected!r} but is {found!r} now, {_NOT_WRITTEN}"
+        )
+
+
+def _check_can_be_written(source: Source, row: int, label: str) -> None:
+    try:
+        label.encode(source.encoding)
+    except UnicodeError as error:
+        raise BadTable(
+            f"{source.name}: the label {label!r} of row {row + 1} cannot be written in {source.encoding}; "
+            "save the table as UTF-8 first."
+        ) from error
+
+
+def _appending(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[str]:
+    delimiter, quote = source.delimiter, source.quote
+    n_columns, n_rows = len(column_names(source)), len(next(iter(columns.values())))
+    blank = "?" if source.format == "arff" else ""
+    n_found = 0
+    for number, record in numbered_records(source):
+        if number is None:
+            if source.format == "arff" and is_data_line(record):
+                yield from _attributes(columns)
+            yield record
+            continue
+        n_found = number + 1
+        if n_found > n_rows:
+            continue  # Counted to the end, then refused.
+        raw = list(columns) if number < 0 else [plain_value(values[number]) for values in columns.values()]
+        cells = [quoted(_cell(value, blank), delimiter, quote) for value in raw]
+        yield append_cells(record, cells, n_columns, delimiter, quote)
+    _check_number_of_rows(source, n_rows, n_found)
+
+
+def _cell(value: object, blank: str) -> str:
+    """Return a value of ours as the text of a cell."""
+    if value is None:
+        return blank
+    return guarded(value) if isinstance(value, str) else str(value)
+
+
+def _attributes(columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[str]:
+    """Return the lines that declare our columns in an arff file."""
+    for name, values in columns.items():
+        is_number = all(isinstance(plain_value(value), float | None) for value in values)
+        yield f"@attribute {name} {'numeric' if is_number else 'string'}\n"
+
+
+def _replacing(source: Source, label: str, changes: Mapping[int, str], given: Sequence[str]) -> Iterator[str]:
+    delimiter, quote = source.delimiter, source.quote
     column = column_names(source).index(label)
-    for number, record in _rows_of(source):
+    n_found = 0
+    for number, record in numbered_records(source):
         if number is not None and number in changes:
-            yield replace_cell(record, column, _cell(source, changes[number]), delimiter, quote)
+            spans, _ = cell_spans(record, delimiter, quote)
+            cells = [unquoted(record[start:stop], quote) for start, stop in spans]
+            _check_label(source, number, given[number], source.label_in(cells, column))
+            _check_can_be_written(source, number, changes[number])
+            yield replace_cell(record, column, changes[number], delimiter, quote)
         else:
             yield record
+        n_found = n_found if number is None else number + 1
+    _check_number_of_rows(source, len(given), n_found)
 
 
-def _objects(source: Source) -> Iterator[tuple[int | None, bytes]]:
+def _objects(source: Source) -> Iterator[tuple[int | None, str]]:
     number = 0
-    with source.open_text() as lines:
-        for line in lines:
-            yield (number if line.strip() else None), line
-            number += bool(line.strip())
+    for line in text_lines(source):
+        is_row = line != BYTE_ORDER_MARK and bool(line.strip())
+        yield (number if is_row else None), line
+        number += is_row
 
 
-def _extending_objects(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[bytes]:
+def _extending_objects(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[str]:
     for number, line in _objects(source):
         if number is None:
             yield line
             continue
         row = {name: plain_value(values[number]) for name, values in columns.items()}
         ours = json.dumps(row, ensure_ascii=False)
-        close = line.rindex(b"}")
-        comma = b"" if line[:close].strip().endswith(b"{") else b", "
-        yield line[:close] + comma + ours[1:].encode() + line[close + 1 :]
+        close = line.rindex("}")
+        comma = "" if line[:close].strip().endswith("{") else ", "
+        yield line[:close] + comma + ours[1:] + line[close + 1 :]
 
 
-def _replacing_in_objects(source: Source, label: str, changes: Mapping[int, str]) -> Iterator[bytes]:
-    values = [_parsed(line).get(label) for number, line in _objects(source) if number is not None]
+def _replacing_in_objects(
+    source: Source, label: str, changes: Mapping[int, str], given: Sequence[str]
+) -> Iterator[str]:
+    values = [json.loads(line).get(label) for number, line in _objects(source) if number is not None]
+    _check_number_of_rows(source, len(given), len(values))
     labels = _in_their_type(changes, values)
     for number, line in _objects(source):
         if number is None or number not in changes:
             yield line
             continue
-        row = _parsed(line) | {label: labels[number]}
-        end = line[len(line.rstrip(b"\r\n")) :]
-        yield json.dumps(row, ensure_ascii=False).encode() + end
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    row: dict[str, Any] = json.loads(line.decode("utf-8-sig"))
-    return row
+        _check_can_be_written(source, number, changes[number])
+        row = json.loads(line) | {label: labels[number]}
+        yield json.dumps(row, ensure_ascii=False) + line[len(line.rstrip("\r\n")) :]
 
 
 @contextlib.contextmanager

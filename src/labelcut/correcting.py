@@ -1,0 +1,43 @@
+"""Decided labels into a table's own file, which is read again: nothing else may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from labelcut.reading import BadTable, read_frame
+from labelcut.table import Table, label_texts, row_keys
+from labelcut.writing import write_corrected
+
+_NOT_WRITTEN = "so nothing was written; save the table as csv in UTF-8 and apply the decisions to that."
+
+
+def write_decided(table: Table, out: Path, changes: Mapping[int, str]) -> None:
+    """Write the table's file with other labels, and read it again: exactly those labels may differ.
+
+    Parameters
+    ----------
+    table : Table
+        A whole table, read from a file.
+    out : Path
+        Where to write, in the table's own format.
+    changes : mapping of int to str
+        Row number in the file, counted from 0, to the new label.
+    """
+    source = table.source
+    assert source is not None, "only a table from a file can be written in its own format"
+    given = label_texts(table.frame[table.label], blank="")
+    write_corrected(source, out, table.label, changes, given)
+    as_text = [name for name in (table.label, table.id, table.group) if name is not None]
+    again = read_frame(replace(source, path=out), as_text=as_text)
+    wanted = [changes.get(row, label) for row, label in enumerate(given)]
+    found = label_texts(again[table.label], blank="")
+    if len(found) != len(wanted):
+        what = f"the corrected table would have {len(found)} rows instead of {len(wanted)}"
+        raise BadTable(f"{table.name}: {what}, {_NOT_WRITTEN}")
+    same_rest = row_keys(again, table.label) == table.keys
+    for row, (want, label, is_same) in enumerate(zip(wanted, found, same_rest, strict=True)):
+        if label != want or not is_same:
+            what = f"the label {want!r} would read as {label!r}" if is_same else "other cells would change"
+            raise BadTable(f"{table.name}: in row {row + 1} {what}, {_NOT_WRITTEN}")
