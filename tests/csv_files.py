@@ -55,7 +55,7 @@ def draw_file(seed):
     draw = _Drawer(rng, letters(encoding), delimiter)
     n_columns, n_rows = int(rng.integers(2, 7)), int(rng.integers(3, 13))
     column = int(rng.integers(n_columns))
-    has_header = bool(rng.random() < 0.9)
+    has_header = bool(rng.random() < 0.9 or delimiter == " ")  # Spaces in a row would hide empty cells.
     rows = [[draw.cell() for _ in range(n_columns)] for _ in range(n_rows)]
     labels = tuple(draw.label(k) for k in range(3))
     for i, row in enumerate(rows):

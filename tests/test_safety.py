@@ -14,6 +14,9 @@ import pandas as pd
 import pytest
 from tables import AUDIT, run, shop, write_shop
 
+from labelcut.decisions import FIELDS
+from labelcut.writing import csv_text
+
 
 @pytest.fixture
 def audit(tmp_path, capsys):
@@ -138,6 +141,38 @@ def test_mixed_encodings_keep_their_bytes(audit):
     assert facts["source"]["notes"] == [
         "1 bytes are not UTF-8 and are shown as \ufffd; the tables we write keep them."
     ]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message"),
+    [
+        ("rot13", "encoding 'rot13' is not one that tables are saved in; name the one"),
+        ("idna", "encoding 'idna' is not one that tables are saved in; name the one"),
+        ("punycode", "encoding 'punycode' is not one that tables are saved in; name the one"),
+        ("undefined", "encoding 'undefined' is not one that tables are saved in; name the one"),
+        ("base64", "encoding 'base64' is not one that tables are saved in; name the one"),
+        ("zlib", "encoding 'zlib' is not one that tables are saved in; name the one"),
+        ("no such", "no encoding is called 'no such'; name the one the table was saved in"),
+        ("utf-32", "table.csv: is not utf-32 ("),
+        ("ascii", "table.csv: is not ascii ("),
+    ],
+)
+def test_an_encoding_that_does_not_fit_is_wrong_use(audit, encoding, message):
+    content = "größe,churned\n1,yes\n2,no\n3,yes\n".encode()
+    _, shown = audit(content, "--encoding", encoding, code=2)
+    assert message in shown.err
+
+
+@pytest.mark.parametrize(("encoding", "named"), [("utf-32", True), ("utf-32", False), ("utf-16", True)])
+def test_a_table_in_utf_32_is_audited_and_written_back(audit, encoding, named):
+    frame, _ = shop(n_rows=60, n_wrong=4)
+    content = frame.to_csv(index=False).encode(encoding)
+    out, _ = audit(content, *(("--encoding", encoding) if named else ()), "--quiet")
+    written = (out / "table.csv").read_bytes()
+    assert written[:4] == content[:4]
+    table = pd.read_csv(out / "table.csv", encoding=encoding)
+    assert table["customer"].tolist() == frame["customer"].tolist()
+    assert table["labelcut_status"].notna().all()
 
 
 def test_five_thousand_columns_are_audited(audit):
@@ -275,6 +310,19 @@ def test_a_pipe_that_is_never_fed_does_not_pass_for_a_table(tmp_path):
     _, shown = process.communicate(timeout=60)
     assert process.returncode == 3
     assert "the file is empty" in shown
+
+
+def test_a_label_that_begins_with_an_apostrophe_and_a_formula_goes_the_whole_way(tmp_path):
+    rows = [f"k{i},{i % 5},{label}" for i, label in enumerate(["'=no", "=yes"] * 20)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,x,y", *rows]))
+    decided = [
+        ["", "k1", 2, "=yes", "flip", "'=no", "y", "id"],
+        ["", "k2", 3, "'=no", "keep", "'=no", "y", "id"],
+    ]
+    (tmp_path / "d.csv").write_text(csv_text(FIELDS, decided))
+    assert run("apply", tmp_path / "t.csv", tmp_path / "d.csv", "--out", tmp_path / "o.csv", "--quiet") == 0
+    rows[1] = "k1,1,'=no"
+    assert (tmp_path / "o.csv").read_text() == "\n".join(["id,x,y", *rows])
 
 
 def test_decisions_with_hostile_labels_change_only_their_cell(tmp_path):

@@ -189,7 +189,6 @@ def audit(table: str, **options: Any) -> None:
 @reading_options
 def apply(table: str, decisions: str, **options: Any) -> None:
     """Write TABLE with the labels of DECISIONS; every other cell stays as it is."""
-    from labelcut.correcting import write_decided
     from labelcut.decisions import columns_meant, match
     from labelcut.reading import BadChoice
     from labelcut.saving import refuse_inputs, whole_file
@@ -207,6 +206,8 @@ def apply(table: str, decisions: str, **options: Any) -> None:
     loaded = _table(source, label=label, id=id_)
     matched = match(made, loaded)
     changes = matched.changed(loaded)
+    from labelcut.correcting import write_decided
+
     with _writing(out.parent), whole_file(out, inputs=inputs) as temporary:
         write_decided(loaded, temporary, changes)
     report = {

@@ -321,10 +321,13 @@ def _with_named_encoding(source: Source, encoding: str) -> Source:
 
 
 def _can_hold_tables(encoding: str) -> bool:
-    """Say whether any text comes back from an encoding: idna, rot13 or zlib are no encodings of files."""
+    """Say whether lines come back from an encoding, letter by letter; idna, rot13 or zlib are none such."""
     try:
-        written = codecs.getincrementalencoder(encoding)().encode(_PROBE, True)
-        return codecs.getincrementaldecoder(encoding)().decode(written, True) == _PROBE
+        encoder = codecs.getincrementalencoder(encoding)()
+        written = b"".join([*map(encoder.encode, _PROBE.splitlines(keepends=True)), encoder.encode("", True)])
+        letters = codecs.getincrementalencoder(encoding)().encode("x" * len(_PROBE), True)
+        read = codecs.getincrementaldecoder(encoding)().decode(written, True)
+        return read == _PROBE and len(written) == len(letters)
     # Codecs that are no encodings of text fail in many ways.
     except Exception:
         return False

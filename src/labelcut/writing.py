@@ -37,15 +37,20 @@ _NOT_WRITTEN = "so nothing was written; was it changed meanwhile? Else save it a
 
 
 def guarded(text: str) -> str:
-    """Return a cell that a spreadsheet does not run: an apostrophe before what would start a formula."""
-    if text.startswith(FORMULA_STARTS) and not _is_number(text):
-        return "'" + text
-    return text
+    """Return a cell that a spreadsheet does not run: an apostrophe before what would start a formula.
+
+    Text that has apostrophes there already gets one more, so that `unguarded` gives every text back.
+    """
+    return "'" + text if _starts_formula(text) and not _is_number(text) else text
 
 
 def unguarded(text: str) -> str:
     """Undo `guarded`."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_STARTS) else text
+    return text[1:] if text.startswith("'") and _starts_formula(text) else text
+
+
+def _starts_formula(text: str) -> bool:
+    return text.lstrip("'").startswith(FORMULA_STARTS)
 
 
 def _is_number(text: str) -> bool:

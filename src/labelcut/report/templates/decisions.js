@@ -57,14 +57,15 @@ function undo() {
   announce(`Undone: ${suspects.id[s]}. ${decisions.size} of ${N} reviewed.`);
 }
 
-// A cell that a spreadsheet would run as a formula gets an apostrophe; numbers are left alone.
+// A cell that a spreadsheet would run as a formula gets an apostrophe, one that has some already one more;
+// numbers are left alone. The same rule is in writing.py.
 function guarded(text) {
   text = String(text ?? "");
   const harmless = text.trim() === text && text !== "" && !Number.isNaN(Number(text));
-  if (/^[=+\-@\t\r]/.test(text) && !harmless) text = "'" + text;
+  if (/^'*[=+\-@\t\r]/.test(text) && !harmless) text = "'" + text;
   return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
 }
-const unguarded = (text) => (/^'[=+\-@\t\r]/.test(text) ? text.slice(1) : text);
+const unguarded = (text) => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text);
 
 function decisionsCsv() {
   const rows = [...facts.earlier];
