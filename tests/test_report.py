@@ -11,7 +11,7 @@ from tables import shop
 import labelcut
 from labelcut.report.budget import Budget, plant_and_find
 from labelcut.report.cells import cell_texts, shortened
-from labelcut.report.page import grouped, percent, render_page, safe_json
+from labelcut.report.page import SCRIPTS, TEMPLATES, grouped, percent, render_page, safe_json
 from labelcut.report.unusual import _tail_share
 
 
@@ -107,6 +107,32 @@ def test_the_page_carries_the_facts_and_nothing_from_outside(audit):
     assert json.loads(carried) == json.loads(json.dumps(audit.facts))
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in page
+
+
+def test_how_the_curve_was_measured_is_said_once_and_by_the_facts(audit):
+    page = render_page(audit.facts)
+    words, _ = re.split(r'<script type="application/json"', page)
+    assert words.count(audit.facts["budget_note"]) == 1
+    assert page.count("flipped at random") == 2  # in the words, and in the facts
+
+
+def test_a_table_with_too_few_labels_for_a_curve_says_so(audit):
+    page = render_page(audit.facts | {"budget": None, "budget_note": ""})
+    assert '<p class="empty">Too few labels to plant errors and measure.</p>' in page
+    assert "perfect ranking" not in page
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name != "decisions.js"])
+def test_a_script_is_in_lines_people_can_read(name):
+    lines = (TEMPLATES / name).read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 100] == []
+    for line in lines:
+        code = re.sub(r"\"(\\.|[^\"])*\"|'(\\.|[^'])*'|`[^`]*`|/\*.*?\*/|//.*|\bfor \(.*?;.*?;", "", line)
+        assert code.count(";") <= 1, line  # one statement
+        assert not re.search(r"\{ [^}]*;", code), line  # a body has lines of its own
+    starts = [i for i, line in enumerate(lines) if re.match(r"(async )?function ", line)]
+    ends = [next(i for i in range(start, len(lines)) if lines[i] == "}") for start in starts]
+    assert max((end - start for start, end in zip(starts, ends, strict=True)), default=0) <= 60
 
 
 def test_numbers_and_texts_read_well():

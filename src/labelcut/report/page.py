@@ -38,7 +38,7 @@ def render_page(facts: dict[str, Any]) -> str:
     return _template().render(
         facts=facts,
         headline=_headline(facts),
-        how={"read": _how_read(facts), "budget": facts["budget_note"]},
+        how_read=_how_read(facts),
         first=_first(facts),
         data=Markup(safe_json(facts)),  # noqa: S704 (escaped by safe_json)
         style=Markup(style),  # noqa: S704 (our own file)

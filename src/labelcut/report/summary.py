@@ -177,7 +177,7 @@ def _budget_note(budget: Budget | None) -> str:
     return (
         f"The curve of what a review finds is measured: in a copy of {budget.n_sample} rows, suspects set "
         f"to the suggested label, {budget.n_planted} labels were flipped at random and ranked by a light fit "
-        "of the same method. Random errors are easier to find than human ones."
+        "of the same method. Real mistakes are seldom random, so expect somewhat fewer."
     )
 
 

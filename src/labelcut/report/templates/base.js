@@ -1,11 +1,19 @@
-// What the other files share: the facts, making elements, showing text, and a list that draws only what is seen.
+// What the other files share: the facts, making elements, showing text, and a list that draws
+// only what is seen.
 const facts = JSON.parse(document.getElementById("facts").textContent);
 const suspects = facts.suspects;
 const N = suspects.row.length;
 const $ = (id) => document.getElementById(id);
 const count = (n) => Math.round(n).toLocaleString("en").replace(/,/g, "\u202f");
-const percent = (p) => (p > 0 && p < 0.001 ? "< 0.1 %" : p === 0 || p === 1 ? 100 * p + " %" : p > 0.999 ? "> 99.9 %" : (100 * p).toFixed(p > 0.95 || p < 0.05 ? 1 : 0) + " %");
-const classColour = (code) => "k" + (code < 0 || code == null ? "x" : code % 8);
+const hasNoLabel = (code) => code == null || code < 0;
+const classColour = (code) => "k" + (hasNoLabel(code) ? "x" : code % 8);
+
+function percent(share) {
+  if (share === 0 || share === 1) return 100 * share + " %";
+  if (share > 0 && share < 0.001) return "< 0.1 %";
+  if (share > 0.999) return "> 99.9 %";
+  return (100 * share).toFixed(share > 0.95 || share < 0.05 ? 1 : 0) + " %";
+}
 
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -29,25 +37,39 @@ function svg(tag, attributes, ...children) {
   return element;
 }
 
-// Text from the table may hold control characters and marks that turn the direction of writing: show them as marks.
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2028\u2029\u2060-\u2069\ufeff]/g;
+// Text from the table may hold control characters and marks that turn the direction of writing:
+// show them as marks.
+const HIDDEN = new RegExp(
+  "[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u202a-\\u202e" +
+    "\\u2028\\u2029\\u2060-\\u2069\\ufeff]",
+  "g",
+);
+
 function visible(text) {
-  return String(text).replace(HIDDEN, (c) => {
-    const code = c.charCodeAt(0);
+  return String(text).replace(HIDDEN, (character) => {
+    const code = character.charCodeAt(0);
     if (code === 10 || code === 13) return "⏎";
     if (code === 9) return "⇥";
-    return code < 32 ? String.fromCharCode(0x2400 + code) : "⟨U+" + code.toString(16).toUpperCase().padStart(4, "0") + "⟩";
+    if (code < 32) return String.fromCharCode(0x2400 + code);
+    return "⟨U+" + code.toString(16).toUpperCase().padStart(4, "0") + "⟩";
   });
 }
+
 const cell = (text) => make("bdi", { title: visible(text) }, visible(text));
+
 // Long names are cut in the middle: classes often differ at their ends only.
 function shortened(text, most) {
-  text = visible(text);
-  return text.length <= most ? text : text.slice(0, Math.ceil(most * 0.55) - 1) + "…" + text.slice(text.length - Math.floor(most * 0.45));
+  const shown = visible(text);
+  if (shown.length <= most) return shown;
+  const start = shown.slice(0, Math.ceil(most * 0.55) - 1);
+  const end = shown.slice(shown.length - Math.floor(most * 0.45));
+  return start + "…" + end;
 }
+
 function pill(code, most = 30) {
-  const name = code < 0 || code == null ? "no label" : facts.classes[code];
-  return make("span", { class: "pill " + classColour(code), title: visible(name) }, make("bdi", {}, shortened(name, most)));
+  const name = hasNoLabel(code) ? "no label" : facts.classes[code];
+  const text = make("bdi", {}, shortened(name, most));
+  return make("span", { class: "pill " + classColour(code), title: visible(name) }, text);
 }
 
 // A list of `size()` lines of equal height; only the visible ones exist as elements.
@@ -57,8 +79,13 @@ function virtualList(box, height, size, draw) {
   const drawn = new Map();
   function paint() {
     const first = Math.max(0, Math.floor(box.scrollTop / height) - 4);
-    const last = Math.min(size(), Math.ceil((box.scrollTop + Math.max(box.clientHeight, 200)) / height) + 4);
-    for (const [index, element] of drawn) if (index < first || index >= last) { element.remove(); drawn.delete(index); }
+    const bottom = box.scrollTop + Math.max(box.clientHeight, 200);
+    const last = Math.min(size(), Math.ceil(bottom / height) + 4);
+    for (const [index, element] of drawn) {
+      if (index >= first && index < last) continue;
+      element.remove();
+      drawn.delete(index);
+    }
     for (let index = first; index < last; index++) {
       if (drawn.has(index)) continue;
       const element = draw(index);
@@ -76,14 +103,19 @@ function virtualList(box, height, size, draw) {
   }
   function show(index) {
     const top = index * height;
+    const bottom = top + height;
     if (top < box.scrollTop) box.scrollTop = top;
-    else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
+    else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
     paint();
+  }
+  function setHeight(newHeight) {
+    height = newHeight;
+    refresh();
   }
   box.addEventListener("scroll", () => requestAnimationFrame(paint), { passive: true });
   new ResizeObserver(paint).observe(box);
   refresh();
-  return { refresh, show, setHeight(h) { height = h; refresh(); } };
+  return { refresh, show, setHeight };
 }
 
 let toastTimer = 0;
@@ -92,9 +124,14 @@ function tell(text) {
   $("toast").textContent = text;
   $("toast").hidden = false;
   clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => { $("toast").hidden = true; }, 2600);
+  toastTimer = setTimeout(() => {
+    $("toast").hidden = true;
+  }, 2600);
 }
-const announce = (text) => { $("live").textContent = text; };
+
+function announce(text) {
+  $("live").textContent = text;
+}
 
 // Values of column j for suspect s: columns are stored whole, repeated values once.
 function valueOf(j, s) {

@@ -1,70 +1,131 @@
-// The queue: search, filter, sort, one row in full, and the keys.
+// The queue: search, filter, sort, and one row in full.
 let queue = [];
 let chosen = 0; // position in the queue
 let isTable = false;
 let list = null;
 const haystacks = new Array(N);
 const SEARCHED_COLUMNS = 60;
-const byImportance = facts.columns.map((_, j) => j).filter((j) => facts.columns[j].role === "feature").sort((a, b) => facts.columns[b].weight - facts.columns[a].weight);
-const columnOrder = [...byImportance, ...facts.columns.map((_, j) => j).filter((j) => facts.columns[j].role !== "feature")];
+const CARD_HEIGHT = 58;
+const LINE_HEIGHT = 38;
+const VALUE_HEIGHT = 32;
+const ODD_SHARE = 0.05; // Values as rare as this in the class are marked.
+
+const isFeature = (j) => facts.columns[j].role === "feature";
+const allColumns = facts.columns.map((_, j) => j);
+const byImportance = allColumns
+  .filter(isFeature)
+  .sort((a, b) => facts.columns[b].weight - facts.columns[a].weight);
+const columnOrder = [...byImportance, ...allColumns.filter((j) => !isFeature(j))];
+
+const givenName = (s) => facts.classes[suspects.given[s]];
+const suggestedName = (s) => facts.classes[suspects.suggested[s]];
+const verdictOf = (s) => decisions.get(s)?.verdict;
+const quoted = (text) => "‘" + text + "’";
 
 function haystack(s) {
   if (haystacks[s] === undefined) {
-    const parts = [suspects.id[s], "row " + suspects.row[s], facts.classes[suspects.given[s]], facts.classes[suspects.suggested[s]], suspects.reason[s]];
-    for (const j of columnOrder.slice(0, SEARCHED_COLUMNS)) parts.push(valueOf(j, s) ?? "");
+    const columns = columnOrder.slice(0, SEARCHED_COLUMNS);
+    const parts = [
+      suspects.id[s],
+      "row " + suspects.row[s],
+      givenName(s),
+      suggestedName(s),
+      suspects.reason[s],
+      ...columns.map((j) => valueOf(j, s) ?? ""),
+    ];
     haystacks[s] = parts.join("\n").toLowerCase();
   }
   return haystacks[s];
 }
 
+function currentFilter() {
+  return {
+    status: $("filter-status").value,
+    given: $("filter-given").value,
+    group: $("filter-group")?.value ?? "",
+    text: $("search").value.trim().toLowerCase(),
+  };
+}
+
+function hasStatus(s, status) {
+  if (status === "all") return true;
+  if (status === "open") return !verdictOf(s);
+  if (status === "done") return Boolean(verdictOf(s));
+  return verdictOf(s) === status;
+}
+
 function isShown(s, filter) {
-  const verdict = decisions.get(s)?.verdict;
-  if (filter.status === "open" && verdict) return false;
-  if (filter.status === "done" && !verdict) return false;
-  if (["keep", "flip", "unsure"].includes(filter.status) && verdict !== filter.status) return false;
+  if (!hasStatus(s, filter.status)) return false;
   if (filter.given !== "" && suspects.given[s] !== Number(filter.given)) return false;
   if (filter.group !== "" && suspects.group[s] !== Number(filter.group)) return false;
   return !filter.text || haystack(s).includes(filter.text);
 }
 
+const UNDECIDED_LAST = "~";
 const ORDERS = {
   suspect: () => 0,
   row: (a, b) => suspects.row[a] - suspects.row[b],
   confidence: (a, b) => suspects.confidence[a] - suspects.confidence[b],
   given: (a, b) => suspects.given[a] - suspects.given[b],
-  decision: (a, b) => String(decisions.get(a)?.verdict ?? "~").localeCompare(String(decisions.get(b)?.verdict ?? "~")),
+  decision: (a, b) => {
+    const [first, second] = [a, b].map((s) => verdictOf(s) ?? UNDECIDED_LAST);
+    return first.localeCompare(second);
+  },
 };
 
 function rebuild(keep) {
-  const filter = { status: $("filter-status").value, given: $("filter-given").value, group: $("filter-group")?.value ?? "", text: $("search").value.trim().toLowerCase() };
+  const filter = currentFilter();
+  const order = ORDERS[$("sort").value];
   queue = [];
-  for (let s = 0; s < N; s++) if (isShown(s, filter)) queue.push(s);
-  queue.sort((a, b) => ORDERS[$("sort").value](a, b) || a - b);
+  for (let s = 0; s < N; s++) {
+    if (isShown(s, filter)) queue.push(s);
+  }
+  queue.sort((a, b) => order(a, b) || a - b);
   const at = keep === undefined ? -1 : queue.indexOf(keep);
   chosen = at >= 0 ? at : Math.min(chosen, Math.max(queue.length - 1, 0));
-  $("list-text").textContent = queue.length === N ? `${count(N)} suspects` + (facts.counts.suspects > N ? `, the first of ${count(facts.counts.suspects)}; issues.csv has them all` : "") : `${count(queue.length)} of ${count(N)} suspects`;
+  $("list-text").textContent = queueText();
   list.refresh();
   showChosen();
 }
 
+function queueText() {
+  if (queue.length < N) return `${count(queue.length)} of ${count(N)} suspects`;
+  const all = facts.counts.suspects;
+  const more = all > N ? `, the first of ${count(all)}; issues.csv has them all` : "";
+  return `${count(N)} suspects${more}`;
+}
+
 const VERDICTS = { keep: "✓ keep", flip: "⇄ flip", unsure: "? unsure" };
+
 function verdictMark(s) {
-  const d = decisions.get(s);
-  return make("span", { class: "verdict " + (d?.verdict ?? "") }, d ? VERDICTS[d.verdict] : "");
+  const verdict = verdictOf(s);
+  return make("span", { class: "verdict " + (verdict ?? "") }, verdict ? VERDICTS[verdict] : "");
 }
 
 function drawItem(index) {
   const s = queue[index];
-  const item = make("div", { class: "item", role: "option", id: "item-" + s, "aria-selected": index === chosen, "aria-posinset": index + 1, "aria-setsize": queue.length });
+  const item = make("div", {
+    class: "item",
+    role: "option",
+    id: "item-" + s,
+    "aria-selected": index === chosen,
+    "aria-posinset": index + 1,
+    "aria-setsize": queue.length,
+  });
+  const [given, suggested] = [suspects.given[s], suspects.suggested[s]];
+  const arrow = make("span", {}, "→");
   item.append(
     make("span", { class: "name" }, cell(suspects.id[s])),
     make("span", { class: "wrong" }, percent(suspects.wrong[s])),
     make("span", { class: "conf" }, suspects.confidence[s].toFixed(2)),
     make("span", { class: "why" }, cell(suspects.reason[s])),
-    make("span", { class: "move" }, pill(suspects.given[s], 13), make("span", {}, "→"), pill(suspects.suggested[s], 13)),
+    make("span", { class: "move" }, pill(given, 13), arrow, pill(suggested, 13)),
     verdictMark(s),
   );
-  item.addEventListener("click", () => { choose(index); if (isTable && window.innerWidth > 0) $("detail").scrollIntoView({ block: "nearest" }); });
+  item.addEventListener("click", () => {
+    choose(index);
+    if (isTable) $("detail").scrollIntoView({ block: "nearest" });
+  });
   return item;
 }
 
@@ -82,7 +143,8 @@ function choose(index) {
 function showChosen() {
   const detail = $("detail");
   if (!queue.length) {
-    detail.replaceChildren(make("p", { class: "empty" }, N ? "No suspect fits this search and filter." : "No suspect labels were found."));
+    const found = N ? "No suspect fits this search and filter." : "No suspect labels were found.";
+    detail.replaceChildren(make("p", { class: "empty" }, found));
     $("list").removeAttribute("aria-activedescendant");
     return;
   }
@@ -101,62 +163,184 @@ function act(verdict, label) {
 }
 
 function drawDetail(s) {
-  const given = suspects.given[s], suggested = suspects.suggested[s], d = decisions.get(s);
-  const name = (code) => "‘" + visible(facts.classes[code]) + "’";
-  const button = (verdict, text, key) => make("button", { class: verdict, "aria-pressed": d?.verdict === verdict, "aria-keyshortcuts": key, onclick: () => act(verdict) }, text + " ", make("kbd", { "aria-hidden": "true" }, key));
-  const decideBar = make("div", { class: "decide", role: "group", "aria-label": "Decision" }, button("keep", `Keep ${name(given)}`, "K"), button("flip", `Flip to ${name(suggested)}`, "F"), button("unsure", "Unsure", "U"));
-  if (facts.classes.length > 2) {
-    const other = make("select", { "aria-label": "Flip to another label", onchange: (event) => { if (event.target.value !== "") act("flip", facts.classes[Number(event.target.value)]); } }, make("option", { value: "" }, "another label …"));
-    facts.classes.forEach((text, code) => { if (code !== given && code !== suggested) other.append(make("option", { value: code }, visible(text))); });
-    decideBar.append(other);
-  }
+  const evidence = make("div", {}, drawNeighbors(s), drawCosts(s));
   return [
-    make("div", { class: "detail-head" }, make("h3", {}, cell(facts.id ? suspects.id[s] : "Row " + suspects.row[s])), make("span", {}, (facts.id ? `row ${count(suspects.row[s])} · ` : "") + `number ${count(s + 1)} of ${count(N)}`), verdictMark(s)),
-    make("p", { class: "verdict-line" }, pill(given), make("span", { class: "arrow" }, "→"), pill(suggested), make("span", { class: "odds" }, make("b", {}, percent(suspects.wrong[s])), ` likely wrong · confidence ${suspects.confidence[s].toFixed(2)}`)),
+    drawDetailHead(s),
+    drawVerdictLine(s),
     make("p", { class: "why-line" }, cell(suspects.reason[s])),
-    decideBar,
-    make("div", { class: "split" }, drawValues(s), make("div", {}, drawNeighbors(s), drawCosts(s))),
+    drawDecideBar(s),
+    make("div", { class: "split" }, drawValues(s), evidence),
   ];
 }
 
+function drawDetailHead(s) {
+  const name = facts.id ? suspects.id[s] : "Row " + suspects.row[s];
+  const row = facts.id ? `row ${count(suspects.row[s])} · ` : "";
+  const place = `${row}number ${count(s + 1)} of ${count(N)}`;
+  const head = make("h3", {}, cell(name));
+  return make("div", { class: "detail-head" }, head, make("span", {}, place), verdictMark(s));
+}
+
+function drawVerdictLine(s) {
+  const wrong = make("b", {}, percent(suspects.wrong[s]));
+  const rest = ` likely wrong · confidence ${suspects.confidence[s].toFixed(2)}`;
+  return make(
+    "p",
+    { class: "verdict-line" },
+    pill(suspects.given[s]),
+    make("span", { class: "arrow" }, "→"),
+    pill(suspects.suggested[s]),
+    make("span", { class: "odds" }, wrong, rest),
+  );
+}
+
+function drawDecideBar(s) {
+  const bar = make("div", { class: "decide", role: "group", "aria-label": "Decision" });
+  bar.append(
+    drawButton(s, "keep", "Keep " + quoted(visible(givenName(s))), "K"),
+    drawButton(s, "flip", "Flip to " + quoted(visible(suggestedName(s))), "F"),
+    drawButton(s, "unsure", "Unsure", "U"),
+  );
+  if (facts.classes.length > 2) bar.append(drawOtherLabels(s));
+  return bar;
+}
+
+function drawButton(s, verdict, text, key) {
+  const attributes = {
+    class: verdict,
+    "aria-pressed": verdictOf(s) === verdict,
+    "aria-keyshortcuts": key,
+    onclick: () => act(verdict),
+  };
+  return make("button", attributes, text + " ", make("kbd", { "aria-hidden": "true" }, key));
+}
+
+function drawOtherLabels(s) {
+  const flip = (event) => {
+    if (event.target.value !== "") act("flip", facts.classes[Number(event.target.value)]);
+  };
+  const select = make("select", { "aria-label": "Flip to another label", onchange: flip });
+  select.append(make("option", { value: "" }, "another label …"));
+  facts.classes.forEach((name, code) => {
+    if (code === suspects.given[s] || code === suspects.suggested[s]) return;
+    select.append(make("option", { value: code }, visible(name)));
+  });
+  return select;
+}
+
 function drawNeighbors(s) {
-  const box = make("div", { class: "near" }, make("div", { class: "head" }, make("span", {}, "row"), make("span", {}, "label"), make("span", {}, "likeness"), make("span", { class: "num" }, "")));
-  const near = suspects.neighbors[s], most = Math.max(...near.map((n) => n[3]), 1e-12);
-  for (const [id, label, predicted, weight] of near) {
-    const note = label === predicted || label < 0 ? "" : " (suspect too)";
-    box.append(make("div", {}, cell(id), pill(label, 13), make("div", { class: "track " + classColour(label), title: "weight " + weight + note }, make("div", { class: "fill", "--w": (100 * weight) / most })), make("span", { class: "num" }, weight.toPrecision(2))));
-  }
-  return make("div", {}, make("h4", {}, "Nearest rows"), near.length ? box : make("p", { class: "caption" }, "No row is near."));
+  const near = suspects.neighbors[s];
+  const title = make("h4", {}, "Nearest rows");
+  const nothing = make("p", { class: "caption" }, "No row is near.");
+  if (!near.length) return make("div", {}, title, nothing);
+  const head = make("div", { class: "head" });
+  head.append(...["row", "label", "likeness"].map((name) => make("span", {}, name)));
+  head.append(make("span", { class: "num" }, ""));
+  const most = Math.max(...near.map((neighbor) => neighbor[3]), 1e-12);
+  const lines = near.map((neighbor) => drawNeighbor(neighbor, most));
+  return make("div", {}, title, make("div", { class: "near" }, head, ...lines));
+}
+
+function drawNeighbor([id, label, predicted, weight], most) {
+  const note = label === predicted || label < 0 ? "" : " (suspect too)";
+  const fill = make("div", { class: "fill", "--w": (100 * weight) / most });
+  const attributes = { class: "track " + classColour(label), title: "weight " + weight + note };
+  const number = make("span", { class: "num" }, weight.toPrecision(2));
+  return make("div", {}, cell(id), pill(label, 13), make("div", attributes, fill), number);
 }
 
 const COSTS = ["cut neighbours", "label", "forest", "trade-off"];
+const sumOf = (parts) => parts.reduce((a, b) => a + b, 0);
+
 function drawCosts(s) {
-  const keep = suspects.keep[s], flip = suspects.flip[s], sum = (parts) => parts.reduce((a, b) => a + b, 0);
-  const most = Math.max(sum(keep), sum(flip), 1e-12);
-  const line = (text, parts) => [make("span", {}, text), make("div", { class: "stack", role: "img", "aria-label": COSTS.map((c, i) => `${c} ${parts[i].toFixed(2)}`).join(", ") }, ...parts.map((p, i) => make("i", { class: "s" + i, "--w": (100 * p) / most }))), make("span", { class: "num" }, sum(parts).toFixed(2))];
-  const t = suspects.joins_at[s];
+  const [keep, flip] = [suspects.keep[s], suspects.flip[s]];
+  const most = Math.max(sumOf(keep), sumOf(flip), 1e-12);
+  const bars = [...drawCost("to keep", keep, most), ...drawCost("to flip", flip, most)];
+  const legend = COSTS.map((name, i) => make("span", {}, make("i", { class: "s" + i }), name));
+  return make(
+    "div",
+    {},
+    make("h4", {}, "What the cut would pay"),
+    make("div", { class: "cost" }, ...bars),
+    make("p", { class: "legend" }, ...legend),
+    make("p", { class: "caption" }, sideText(s) + trustText(s)),
+  );
+}
+
+function drawCost(text, parts, most) {
+  const label = COSTS.map((name, i) => `${name} ${parts[i].toFixed(2)}`).join(", ");
+  const bars = parts.map((part, i) => make("i", { class: "s" + i, "--w": (100 * part) / most }));
+  return [
+    make("span", {}, text),
+    make("div", { class: "stack", role: "img", "aria-label": label }, ...bars),
+    make("span", { class: "num" }, sumOf(parts).toFixed(2)),
+  ];
+}
+
+function sideText(s) {
+  const joinsAt = suspects.joins_at[s];
+  if (joinsAt == null) return "It is on this side at every trade-off.";
+  const used = suspects.tradeoff[s].toFixed(3);
+  return `It changes sides at the trade-off ${joinsAt.toFixed(3)}; ${used} is in use.`;
+}
+
+function trustText(s) {
   const trust = suspects.trust[s];
-  const where = (t == null ? "It is on this side at every trade-off" : `It changes sides at the trade-off ${t.toFixed(3)}; ${suspects.tradeoff[s].toFixed(3)} is in use`) + (trust == null ? "." : `. Alone, the label would have to be trusted ${trust < 10 ? trust.toFixed(1) : count(trust)} times as much to stand.`);
-  return make("div", {}, make("h4", {}, "What the cut would pay"), make("div", { class: "cost" }, ...line("to keep", keep), ...line("to flip", flip)), make("p", { class: "legend" }, ...COSTS.map((c, i) => make("span", {}, make("i", { class: "s" + i }), c))), make("p", { class: "caption" }, where));
+  if (trust == null) return "";
+  const times = trust < 10 ? trust.toFixed(1) : count(trust);
+  return ` Alone, the label would have to be trusted ${times} times as much to stand.`;
 }
 
 function drawValues(s) {
-  const odd = new Map(suspects.unusual[s].map((u) => [u[0], u]));
+  const odd = new Map(suspects.unusual[s].map((found) => [found[0], found]));
   const order = [...odd.keys(), ...columnOrder.filter((j) => !odd.has(j))];
-  const given = suspects.given[s], suggested = suspects.suggested[s];
-  const head = make("div", { class: "value-head" }, make("span", {}, "column"), make("span", {}, "this row"), make("span", { title: "typical, and how many of the class are as far out" }, "‘" + shortened(facts.classes[given], 14) + "’"), make("span", {}, "‘" + shortened(facts.classes[suggested], 14) + "’"));
-  const box = make("div", { class: "virtual", tabindex: "0", role: "list", "aria-label": "Values of the row" });
-  const side = (j, code, share) => make("span", { class: "share" }, cell(facts.typical[j]?.[code] ?? ""), share == null ? "" : make("span", { class: "part" }, " · " + percent(share)));
-  const draw = (index) => {
-    const j = order[index], u = odd.get(j), column = facts.columns[j];
-    const text = valueOf(j, s) ?? u?.[3] ?? "(only in the table)";
-    return make("div", { class: "item value" + (u && u[1] < 0.05 ? " odd" : ""), role: "listitem" }, cell(column.name), make("span", { class: "this" }, cell(text)), side(j, given, u?.[1]), side(j, suggested, u?.[2]));
-  };
-  const lines = make("div", { class: "values" }, head, box);
-  box.style.height = Math.min(order.length * 32, 448) + "px";
-  virtualList(box, 32, () => order.length, draw);
-  const title = `Values, most unusual for ‘${visible(facts.classes[given])}’ first`;
-  return make("div", {}, make("div", {}, make("h4", {}, title), lines, make("p", { class: "caption" }, "Beside each: what is typical of the class, and how much of it is as far out.")));
+  const box = make("div", {
+    class: "virtual",
+    tabindex: "0",
+    role: "list",
+    "aria-label": "Values of the row",
+  });
+  box.style.height = Math.min(order.length * VALUE_HEIGHT, 14 * VALUE_HEIGHT) + "px";
+  const draw = (index) => drawValue(s, order[index], odd.get(order[index]));
+  virtualList(box, VALUE_HEIGHT, () => order.length, draw);
+  const title = `Values, most unusual for ${quoted(visible(givenName(s)))} first`;
+  const note = "Beside each: what is typical of the class, and how much of it is as far out.";
+  const lines = make("div", { class: "values" }, drawValueHead(s), box);
+  const caption = make("p", { class: "caption" }, note);
+  return make("div", {}, make("div", {}, make("h4", {}, title), lines, caption));
+}
+
+function drawValueHead(s) {
+  const title = "typical, and how many of the class are as far out";
+  return make(
+    "div",
+    { class: "value-head" },
+    make("span", {}, "column"),
+    make("span", {}, "this row"),
+    make("span", { title }, quoted(shortened(givenName(s), 14))),
+    make("span", {}, quoted(shortened(suggestedName(s), 14))),
+  );
+}
+
+// `unusual` is [column, share of the given class as far out, of the suggested class, text], or
+// undefined.
+function drawValue(s, j, unusual) {
+  const [, givenShare, suggestedShare, unusualText] = unusual ?? [];
+  const text = valueOf(j, s) ?? unusualText ?? "(only in the table)";
+  const isOdd = unusual && givenShare < ODD_SHARE;
+  return make(
+    "div",
+    { class: "item value" + (isOdd ? " odd" : ""), role: "listitem" },
+    cell(facts.columns[j].name),
+    make("span", { class: "this" }, cell(text)),
+    drawTypical(j, suspects.given[s], givenShare),
+    drawTypical(j, suspects.suggested[s], suggestedShare),
+  );
+}
+
+function drawTypical(j, code, share) {
+  const part = share == null ? "" : make("span", { class: "part" }, " · " + percent(share));
+  return make("span", { class: "share" }, cell(facts.typical[j]?.[code] ?? ""), part);
 }
 
 function setView(table) {
@@ -164,10 +348,11 @@ function setView(table) {
   $("view-card").setAttribute("aria-pressed", String(!table));
   $("view-table").setAttribute("aria-pressed", String(table));
   $("panes").className = "panes " + (table ? "list-table" : "list-card");
-  list.setHeight(table ? 38 : 58);
+  list.setHeight(table ? LINE_HEIGHT : CARD_HEIGHT);
   list.show(chosen);
 }
 
 function fillSelect(select, names, first) {
-  select.append(make("option", { value: "" }, first), ...names.map((name, i) => make("option", { value: i }, visible(name))));
+  select.append(make("option", { value: "" }, first));
+  select.append(...names.map((name, i) => make("option", { value: i }, visible(name))));
 }
