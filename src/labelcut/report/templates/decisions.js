@@ -69,8 +69,8 @@ function undo() {
   announce(`Undone: ${suspects.id[s]}. ${decisions.size} of ${N} reviewed.`);
 }
 
-// A cell that a spreadsheet would run as a formula gets an apostrophe, one that has some already one
-// more; numbers are left alone. The same rule is in writing.py.
+// A cell that a spreadsheet would run as a formula gets an apostrophe, one that has some already
+// one more; numbers are left alone. The same rule is in writing.py.
 function guarded(text) {
   text = String(text ?? "");
   const harmless = text.trim() === text && text !== "" && !Number.isNaN(Number(text));
