@@ -282,6 +282,37 @@ double quotient(double cost, double slope) {
   return t;
 }
 
+bool is_in_order(const std::vector<std::int32_t>& order, const std::vector<double>& by_group) {
+  return std::is_sorted(order.begin(), order.end(), [&](auto a, auto b) { return by_group[a] < by_group[b]; });
+}
+
+// Raises thresholds until no group is later than one that comes after it in the order and shares an arc with it. Groups that
+// share none have nothing to tell each other: the rounding error of one may be the whole threshold of another.
+void keep_order(const Graph& graph, const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& group_of,
+                std::vector<double>& by_group) {
+  const auto n = static_cast<Index>(graph.n_nodes);
+  const Grouping nodes(group_of, n);
+  std::vector<Index> rank(n, n);  // of the groups that join at a finite t
+  for (Index k = 0; k < order.size(); ++k) rank[order[k]] = k;
+  const auto for_each_arc = [&](std::int32_t group, const auto& visit) {
+    for (Index p = nodes.start[group]; p < nodes.start[group + 1]; ++p) {
+      const Index i = nodes.node_at[p];
+      for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
+        const std::int32_t other = group_of[graph.column[a]];
+        if (rank[other] < n && graph.capacity[a] > 0) visit(other);
+      }
+    }
+  };
+  // Every arc is listed at one end: seen from the later group it looks back, from the earlier one ahead.
+  for (const std::int32_t mine : order) {
+    double& t = by_group[mine];
+    for_each_arc(mine, [&](std::int32_t other) { t = rank[other] < rank[mine] ? std::max(t, by_group[other]) : t; });
+    for_each_arc(mine, [&](std::int32_t other) {
+      if (rank[other] > rank[mine]) by_group[other] = std::max(by_group[other], t);
+    });
+  }
+}
+
 std::vector<double> Solver::join_at(const Graph& graph, const double* cost, const double* slope) const {
   const auto n = static_cast<std::size_t>(graph.n_nodes);
   std::vector<double> by_group = join_at_;
@@ -307,13 +338,12 @@ std::vector<double> Solver::join_at(const Graph& graph, const double* cost, cons
     if (is_finite(static_cast<std::int32_t>(k))) order.push_back(static_cast<std::int32_t>(k));
   }
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return join_at_[a] < join_at_[b]; });
-  double latest = -kInfinity;
   for (const std::int32_t k : order) {
     const bool has_slope = group_slope[k].value() > 0;
     const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value()) : std::ldexp(by_group[k], t_unit_);
     by_group[k] = std::clamp(t, given_t_min_, given_t_max_);
-    by_group[k] = latest = std::max(latest, by_group[k]);
   }
+  if (!is_in_order(order, by_group)) keep_order(graph, order, group_of_, by_group);
   std::vector<double> by_node(n);
   for (std::size_t i = 0; i < n; ++i) by_node[i] = by_group[group_of_[i]];
   return by_node;

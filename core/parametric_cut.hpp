@@ -48,8 +48,8 @@
 //
 // Numbers. The partition decides everything: at the end each group's threshold is computed anew from the given
 // capacities and costs, with compensated sums in the order of the rows, and rounded to the largest double that is not
-// above it where it is tiny. The order of groups is kept, if need be by raising a threshold by its rounding error.
-// After a flow, an excess within a few roundings of its own two terms is none. At a block's threshold the excesses
+// above it where it is tiny. The order of groups that share arcs is kept, if need be by raising a threshold by its
+// rounding error. After a flow, an excess within a few roundings of its own two terms is none. At a block's threshold the excesses
 // add up to zero, so the node with the largest terms takes what the others leave instead of its own rounding error.
 // Rounding is thus relative to the terms of a node and to what passes through it. Costs and slopes are counted in powers of
 // two near the largest of them, which rounds nothing and keeps thresholds inside the range of a double; those beyond it in

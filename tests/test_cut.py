@@ -233,6 +233,16 @@ def test_one_minimum_cut_is_the_cheapest_subset(problem):
     assert_cheapest(Exact.of(problem), 0.0, cut.source_side, cut.value)
 
 
+def test_the_core_lets_rounding_of_one_part_not_move_another():
+    from labelcut import _core
+
+    light = 1e-20  # moves the nodes with an arc from -0.5 to 0; the second node has none
+    row_start, column, capacity = np.array([0, 0, 0, 1, 1]), np.array([3], dtype=np.int32), np.ones(1)
+    cost, slope = np.array([-3.0, -1, -1, 0]), np.array([2 * light, 1, light, 2])
+    join_at = _core.solve_path(row_start, column, capacity, cost, slope, -np.inf, np.inf, 1, lambda n: None)
+    assert join_at[1] == -1
+
+
 def test_an_empty_problem_has_an_empty_answer():
     path = parametric_cut(sparse.csr_array((0, 0)), [], [])
     assert path.join_at.shape == (0,)
