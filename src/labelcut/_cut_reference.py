@@ -30,7 +30,7 @@ def solve_path(
     poll: Callable[[int], object],
 ) -> NDArray[np.float64]:
     """Return, per node, the trade-off above which it is on the source side."""
-    (c, b, m), _ = _whole_numbers(capacity, cost, slope)
+    (c, b, m), _ = whole_numbers(capacity, cost, slope)
     arcs = _as_arcs(row_start, column, c)
     join_at = np.full(len(b), inf)
     blocks = [set(range(len(b)))]
@@ -46,7 +46,7 @@ def solve_path(
         _fold(arcs, b, early, tied | late)
         _fold(arcs, b, tied, late)
 
-        join_at[list(tied)] = _largest_float_up_to(t) if t < t_max else inf
+        join_at[list(tied)] = largest_float_up_to(t) if t < t_max else inf
         n_settled += len(block)
         for part, t_end, is_beyond in ((early, -inf, t <= t_min), (late, inf, t >= t_max)):
             if is_beyond or not any(m[i] for i in part):
@@ -66,7 +66,7 @@ def route(
     poll: Callable[[int], object],
 ) -> NDArray[np.float64]:
     """Return, per stored arc, a flow that carries as much excess to deficits as possible."""
-    (c, e), unit = _whole_numbers(capacity, excess)
+    (c, e), unit = whole_numbers(capacity, excess)
     room = _as_arcs(row_start, column, c)
     _route(room, dict(enumerate(e)))
     poll(len(e))
@@ -75,14 +75,14 @@ def route(
     return np.array([max(0, c_ij - room[i].get(j, c_ij)) / unit for i, j, c_ij in arcs], dtype=np.float64)
 
 
-def _whole_numbers(*arrays: NDArray[np.float64]) -> tuple[list[list[int]], int]:
+def whole_numbers(*arrays: NDArray[np.float64]) -> tuple[list[list[int]], int]:
     """Return the arrays as whole numbers of one unit, and how many units make 1."""
     ratios = [[x.as_integer_ratio() for x in array.tolist()] for array in arrays]
     unit = max((denominator for ratio in ratios for _, denominator in ratio), default=1)
     return [[numerator * (unit // denominator) for numerator, denominator in ratio] for ratio in ratios], unit
 
 
-def _largest_float_up_to(t: Fraction) -> float:
+def largest_float_up_to(t: Fraction) -> float:
     """Return the float that any other float exceeds exactly when it exceeds t."""
     try:
         nearest = t.numerator / t.denominator

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from labelcut import _cut_reference
+from labelcut._cut_care import EXACT_IF_OPEN, connected_parts, is_safe, solve_apart
+from labelcut._cut_proof import CERTIFIED, Part, Path, exact_excess, imbalance
 from labelcut.threads import thread_count
 
 try:
@@ -40,13 +40,6 @@ __all__ = ["Certificate", "Cut", "CutPath", "CutProblem", "minimum_cut", "parame
 
 #: Breakpoints closer than this, relative to their size, are listed as one; ``join_at`` is never rounded.
 SAME_BREAKPOINT = 1e-9
-
-#: A certified result may miss the balance of a flow by this much, relative to the terms that were added up.
-CERTIFIED = 1e-12
-
-#: Where the numbers of a problem span more than this, rounding may hide small ones beside large ones. Up to
-#: this many nodes such a problem is solved in exact arithmetic.
-WIDE_SPAN, EXACT_UP_TO = 1e30, 50
 
 #: The core keeps two flags beside a node's number in 32 bits.
 MOST_NODES = 2**30
@@ -134,12 +127,21 @@ class CutPath:
         What was solved.
     t_min, t_max : float
         The range that was solved; outside it the sides are not known.
+    is_doubtful : ndarray of bool of shape (n_nodes,)
+        Nodes whose threshold could not be proved to give cheapest cuts. None, unless a connected part of more
+        than 3000 nodes holds numbers whose sizes lie more than 1e12 apart, and seldom then; a warning tells.
     """
 
     join_at: Floats
     problem: CutProblem
     t_min: float = -np.inf
     t_max: float = np.inf
+    is_doubtful: Mask | None = None
+
+    def __post_init__(self) -> None:
+        """Doubt nothing unless told to."""
+        if self.is_doubtful is None:
+            object.__setattr__(self, "is_doubtful", np.zeros(self.join_at.size, dtype=bool))
 
     @cached_property
     def breakpoints(self) -> Floats:
@@ -179,7 +181,9 @@ class CutPath:
         text = f"CutPath({self.join_at.size} nodes, {self.breakpoints.size} breakpoints"
         if self.breakpoints.size:
             text += f" from {self.breakpoints[0]:.6g} to {self.breakpoints[-1]:.6g}"
-        return f"{text}; {n_always} always and {n_never} never on the source side)"
+        text += f"; {n_always} always and {n_never} never on the source side"
+        n_doubtful = int(self.is_doubtful.sum())  # type: ignore[union-attr]
+        return f"{text}; {n_doubtful} not proved)" if n_doubtful else f"{text})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,9 +201,10 @@ class Certificate:
     Attributes
     ----------
     is_optimal : bool
-        The flow balances at every node within rounding, so no cut at any trade-off is cheaper.
+        No cut at any trade-off is cheaper, up to 1e-12 of the terms of both. This is proved if True.
     worst : float
-        The largest imbalance at any node, relative to the terms that meet in its group.
+        The largest imbalance of a flow at any node, relative to its own terms; where exact numbers decided,
+        by how much a cut is too dear, relative to its terms.
     """
 
     is_optimal: bool
@@ -264,14 +269,23 @@ def solve(
         raise ValueError(f"no trade-off lies between t_min={t_min} and t_max={t_max}; give a finite limit.")
     is_free = ~(problem.source_seeds | problem.sink_seeds)  # type: ignore[operator]
     free = _fold_seeds(problem, is_free)
-    n_free = free.cost.size
-    poll = (lambda n_settled: None) if on_progress is None else (lambda n: on_progress(n, n_free))
+    poll = (lambda n: None) if on_progress is None else (lambda n: on_progress(n, free.n_nodes))
     join_at = np.where(problem.source_seeds, -np.inf, np.inf)  # type: ignore[arg-type]
-    needs_exact = n_free <= EXACT_UP_TO and _span(free) > WIDE_SPAN
-    join_at[is_free] = (_cut_reference if needs_exact else _solver).solve_path(
-        *_csr_arrays(free.capacities), free.cost, free.slope, t_min, t_max, thread_count(n_jobs), poll
-    )
-    return CutPath(join_at, problem, t_min, t_max)
+    is_doubtful = np.zeros(problem.n_nodes, dtype=bool)
+    n_threads = thread_count(n_jobs)
+    if is_safe(free):
+        join_at[is_free] = _solver.solve_path(*free.arrays, t_min, t_max, n_threads, poll)
+    else:
+        join_at[is_free], is_doubtful[is_free] = solve_apart(_solver, free, t_min, t_max, n_threads, poll)
+    if is_doubtful.any():
+        warnings.warn(
+            f"the thresholds of {is_doubtful.sum()} of {problem.n_nodes} nodes could not be proved, because "
+            "capacities, costs and slopes lie too far apart in size; path.is_doubtful marks them. To have "
+            "all proved, leave out numbers that are too small to matter.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return CutPath(join_at, problem, t_min, t_max, is_doubtful)
 
 
 def minimum_cut(
@@ -307,11 +321,10 @@ def minimum_cut(
 def verify(problem: CutProblem, path: CutPath) -> Certificate:
     """Certify a path without trusting how it was found.
 
-    One flow proves all cuts at once. Let every arc from an earlier to a later node be full and every arc back
-    be empty. If flow inside the groups of nodes that join together can then be chosen such that at each node
-    ``join_at * slope - cost`` equals what flows out minus what flows in, the path is optimal for every t
-    (these are the optimality conditions of the underlying convex problem). The flow is looked for by the
-    solver and then checked here, by plain sums over the original arcs.
+    A flow proves all cuts at once: if every arc from an earlier to a later node is full, every arc back is
+    empty, and at each node ``join_at * slope - cost`` equals what flows out minus what flows in, then no set
+    is cheaper at any t. The flow is looked for by the solver and then checked by plain sums over the original
+    arcs. Connected parts of up to 3000 nodes that this leaves open are held against exact arithmetic.
     """
     join_at = np.asarray(path.join_at, dtype=float)
     if join_at.shape != (problem.n_nodes,) or np.isnan(join_at).any():
@@ -321,87 +334,30 @@ def verify(problem: CutProblem, path: CutPath) -> Certificate:
     assert sink is not None
     if (join_at[source] > -np.inf).any() or (join_at[sink] < np.inf).any():
         return Certificate(False, np.inf)
-
-    largest = np.finfo(np.float64).max
-    with np.errstate(over="ignore"):
-        at_own_t = np.clip(np.clip(join_at, path.t_min, path.t_max), -largest, largest) * problem.slope
-        wanted, terms = at_own_t - problem.cost, np.abs(at_own_t) + np.abs(problem.cost)
-    terms[source | sink] = 0.0
-    wanted[source | sink] = 0.0
-    if ((wanted == np.inf) & (join_at > -np.inf) | (wanted == -np.inf) & (join_at < np.inf)).any():
-        return Certificate(False, np.inf)
-
-    row_start, column, capacity = _csr_arrays(problem.capacities)
-    row = np.repeat(np.arange(problem.n_nodes), np.diff(row_start))
-    is_across = join_at[row] != join_at[column]
-    across = np.where(is_across, capacity, 0.0)
-    flow = np.where(join_at[row] < join_at[column], capacity, 0.0)
-    inside = sparse.csr_array((capacity - across, column, row_start), shape=problem.capacities.shape)
-    open_excess = wanted - _net_out(flow, row, column, problem.n_nodes)
-    open_excess[source] = _sum_by(row, capacity, problem.n_nodes)[
-        source
-    ]  # a seed gives or takes what is asked
-    open_excess[sink] = -_sum_by(column, capacity, problem.n_nodes)[sink]
-    open_excess = np.clip(open_excess, -capacity.sum(), capacity.sum())  # no node can send or take more
-    flow += _solver.route(*_csr_arrays(inside), open_excess, lambda n_settled: None)
-    if (flow < 0).any() or (flow > capacity).any():
-        return Certificate(False, np.inf)
-
-    imbalance = wanted - _net_out(flow, row, column, problem.n_nodes)
-    imbalance[join_at == -np.inf] = np.minimum(imbalance[join_at == -np.inf], 0.0)
-    imbalance[join_at == np.inf] = np.maximum(imbalance[join_at == np.inf], 0.0)
-    imbalance[source | sink] = 0.0
-
-    # Nodes that join together over inner arcs are held, as one, against the terms that meet in them.
-    inside.eliminate_zeros()
-    _, group = connected_components(inside, directed=False)
-    is_seed = source | sink
-    could_be_cut = np.where(is_across | is_seed[row] | is_seed[column], capacity, 0.0)
-    terms += _sum_by(row, could_be_cut, problem.n_nodes) + _sum_by(column, could_be_cut, problem.n_nodes)
-    missing, scale = _sum_by(group, np.abs(imbalance)), _sum_by(group, terms)
-    # A threshold is a float, and near zero floats are this far apart.
-    missing -= _sum_by(group, problem.slope) * np.finfo(np.float64).smallest_subnormal
-    worst = float(np.max(np.divide(missing, scale, out=np.zeros_like(scale), where=missing > 0), initial=0.0))
+    is_free = ~(source | sink)
+    free = _fold_seeds(problem, is_free)
+    own = Path(join_at[is_free], path.t_min, path.t_max)
+    relative = imbalance(_solver, free, own)
+    if (relative > CERTIFIED).any():
+        for nodes, part in connected_parts(free):
+            if nodes.size <= EXACT_IF_OPEN and (relative[nodes] > CERTIFIED).any():
+                relative[nodes] = exact_excess(part, own._replace(join_at=own.join_at[nodes]))
+    worst = float(relative.max(initial=0.0))
     return Certificate(worst <= CERTIFIED, worst)
 
 
-def _net_out(flow: Floats, row: NDArray[Any], column: NDArray[Any], n_nodes: int) -> Floats:
-    """Return, per node, the flow out of it minus the flow into it."""
-    return _sum_by(row, flow, n_nodes) - _sum_by(column, flow, n_nodes)
-
-
-def _sum_by(group: NDArray[Any], values: Floats, n_groups: int = 0) -> Floats:
-    """Return the sum of the values of each group, as floats even where there are none."""
-    return np.bincount(group, values, n_groups).astype(np.float64)
-
-
-def _span(problem: CutProblem) -> float:
-    """Return how far apart the sizes of the problem's numbers are: of its costs, times that of its slopes."""
-    span = 1.0
-    for numbers in (np.concatenate([problem.capacities.data, np.abs(problem.cost)]), problem.slope):
-        positive = numbers[numbers > 0]
-        if positive.size:
-            with np.errstate(over="ignore"):
-                span *= positive.max() / positive.min()
-    return float(span)
-
-
-def _fold_seeds(problem: CutProblem, is_free: Mask) -> CutProblem:
+def _fold_seeds(problem: CutProblem, is_free: Mask) -> Part:
     """Return the problem on the free nodes alone: arcs to seeds become costs."""
-    if is_free.all():
-        return problem
     capacities, cost = problem.capacities, problem.cost
+    if is_free.all():
+        return Part(capacities, cost, problem.slope)
     to_sink = capacities @ problem.sink_seeds.astype(float)  # type: ignore[union-attr]
     from_source = capacities.T @ problem.source_seeds.astype(float)  # type: ignore[union-attr]
-    return CutProblem(
+    return Part(
         capacities[is_free][:, is_free],
         (cost + to_sink - from_source)[is_free],
         problem.slope[is_free],
     )
-
-
-def _csr_arrays(matrix: sparse.csr_array[Any, Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
 
 
 def _check_capacities(capacities: Any) -> sparse.csr_array[Any, Any]:
