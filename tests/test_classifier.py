@@ -199,7 +199,7 @@ def test_an_island_without_labels_has_no_evidence(preset):
     island = np.random.default_rng(0).normal(size=(30, 2)) * 0.01 + 1e4
     X, y = np.vstack([X, island]), np.r_[given, np.full(30, -1)]
     with pytest.warns(UserWarning, match=r"no label reaches 30 of the \d+ unlabeled rows.*'no evidence'"):
-        clf = small(preset, scale=False).fit(X, y)
+        clf = small(preset, scale="none").fit(X, y)
     assert (clf.status_[-30:] == "no evidence").all()
     assert (clf.status_[:-30] != "no evidence").all()
     assert (clf.label_distributions_[-30:] == 0.5).all()
@@ -420,6 +420,61 @@ def test_verbose_tells_the_stages(capsys):
     )
 
 
+# -- bad rows ---------------------------------------------------------------------------------------
+
+
+def four_columns(n=400):
+    X, truth = make_classification(
+        n, 4, n_informative=3, n_redundant=0, class_sep=1.5, flip_y=0, random_state=1
+    )
+    is_wrong = np.random.default_rng(0).random(n) < 0.1
+    return X, np.where(is_wrong, 1 - truth, truth)
+
+
+def flags_with(X, given, rows, columns, values):
+    """Return the flags of the other rows when some cells have other values."""
+    changed = X.copy()
+    changed[np.ix_(rows, columns)] = values
+    return np.delete(ConfidenceHNC().fit(changed, given).is_label_issue_, rows)
+
+
+@pytest.mark.parametrize("n_bad", [1, 3])
+@pytest.mark.parametrize("columns", [[1], [0, 1, 2, 3]], ids=["cells", "rows"])
+def test_absurd_values_move_no_more_flags_than_ordinary_ones(n_bad, columns):
+    X, given = four_columns()
+    rng = np.random.default_rng(5)
+    rows = rng.choice(len(X), n_bad, replace=False)
+    before = flags_with(X, given, rows, columns, X[np.ix_(rows, columns)])
+    ordinary = [X[np.ix_(rng.choice(len(X), n_bad, replace=False), columns)] for _ in range(10)]
+    usual = np.median([(flags_with(X, given, rows, columns, v) != before).mean() for v in ordinary])
+    for size in (1e6, 1e300):
+        assert (flags_with(X, given, rows, columns, size) != before).mean() <= usual + 0.01, size
+
+
+def test_how_absurd_a_value_is_does_not_matter():
+    X, given = four_columns()
+    answers = []
+    for size in (1e6, 99999999.0, 1e300):
+        X[3, 1] = X[5, 2] = size
+        answers.append(small().fit(X, given).p_wrong_.tolist())
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_new_rows_are_clipped_like_the_old_ones():
+    X, given = four_columns()
+    clf = small().fit(X, given)
+    border = np.vstack([clf.column_scale_.high, clf.column_scale_.low])
+    far = np.vstack([np.full(4, 1e300), np.full(4, -1e300)])
+    assert clf.predict_proba(far).tolist() == clf.predict_proba(border).tolist()
+
+
+@pytest.mark.parametrize("preset", ["paper", "literal"])
+def test_the_presets_of_the_paper_do_not_clip(preset):
+    X, given = four_columns(80)
+    X[3, 1] = 1e6
+    assert small(preset).fit(X, given).column_scale_.low is None
+
+
 # -- parameters ------------------------------------------------------------------------------------
 
 
@@ -468,7 +523,8 @@ def test_confidences_may_be_computed_again_in_each_fold():
         ({"leaf_sizes": "0.01"}, TypeError, r"leaf_sizes='0.01' is a str; give a sequence of numbers"),
         ({"enough_hidden": "all"}, TypeError, r"enough_hidden='all' is a str; give a number"),
         ({"enough_hidden": np.nan}, ValueError, r"enough_hidden=nan; give a number of labels above 0"),
-        ({"scale": "no"}, TypeError, r"scale='no' is a str; choose one of True, False"),
+        ({"scale": "no"}, ValueError, r"scale='no'; choose one of 'robust', 'standard', 'none'"),
+        ({"scale": False}, TypeError, r"scale=False is a bool; choose one of 'robust', 'standard', 'none'"),
         ({"verbose": "no"}, TypeError, r"verbose='no' is a str; choose one of True, False"),
         ({"confidence_symmetric": "no"}, TypeError, r"confidence_symmetric='no' is a str; choose one of"),
         ({"tradeoff": [0.5]}, TypeError, r"tradeoff=\[0.5\] is a list; give a number"),

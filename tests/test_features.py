@@ -57,6 +57,27 @@ def test_columns_of_any_size_are_scaled(size):
     assert scaled.ravel() == pytest.approx([-np.sqrt(1.5), 0.0, np.sqrt(1.5)])
 
 
+def test_values_far_from_the_median_are_drawn_nearer():
+    column = np.array([-1.0, 0.0, 1.0, 2.0, 1e300])  # median 1; usual distance 1, of 1, 1, 2 and 1e300
+    scaled, scale = scale_columns(column[:, None], kind="robust")
+    assert (scale.low.tolist(), scale.high.tolist()) == ([-9.0], [11.0])
+    assert scaled[4] == scale.apply([[11.0]])[0] == scale.apply([[1e308]])[0]
+    assert scale.is_outside(column[:, None]).ravel().tolist() == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize("share", [0.5, 0.01])
+def test_columns_of_two_values_are_never_clipped(share):
+    column = (np.arange(200) < 200 * share).astype(float)[:, None]
+    assert scale_columns(column, kind="robust")[0].tolist() == scale_columns(column)[0].tolist()
+
+
+def test_borders_of_the_largest_numbers_do_not_overflow():
+    X = np.array([[-1e308, 1e308, 0.0, 1.0, 2.0]]).T
+    scaled, _ = scale_columns(X, kind="robust")
+    assert np.isfinite(scaled).all()
+    assert np.isfinite(scale_columns(np.array([[-1e308], [1e308], [1.7e308]]), kind="robust")[0]).all()
+
+
 def test_missing_values_are_refused_with_their_place():
     with pytest.raises(ValueError, match=r"X\[1, 0\] is nan; replace or impute"):
         scale_columns([[1.0], [np.nan]])

@@ -143,3 +143,18 @@ def test_numbers_and_texts_read_well():
     assert cell_texts(dates) == ["2024-01-31", ""]
     assert cell_texts(pd.Series([0.1 + 0.2, 3.0, None])) == ["0.3", "3", ""]
     assert shortened("x" * 400).endswith("… (400 characters)")
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("value", [99999999.0, 1e300])
+def test_columns_with_absurd_values_are_named(value):
+    frame, _ = shop()
+    frame.loc[4, "visits"] = value
+    found = labelcut.audit(frame, label="churned", id="customer", n_jobs=1)
+    notes = found.summary["source"]["notes"]
+    assert any(f"visits (1 rows, up to {value:g})" in note for note in notes), notes
+    assert f"visits (1 rows, up to {value:g})" in found.page()
+
+
+def test_an_ordinary_table_has_no_note_on_absurd_values(audit):
+    assert not [note for note in audit.summary["source"]["notes"] if "far from all others" in note]

@@ -24,7 +24,7 @@ from labelcut.report.cells import cell_texts
 from labelcut.report.page import render_page
 from labelcut.report.reasons import tell_reasons
 from labelcut.report.summary import MOST_SUSPECTS, column_weights, gather_facts, rank_suspects
-from labelcut.report.unusual import compare_with_classes
+from labelcut.report.unusual import compare_with_classes, far_out_notes
 from labelcut.saving import DECISIONS_READ, TABLE_READ, staged_folder
 from labelcut.table import OUR_PREFIX, Table, make_table
 from labelcut.writing import csv_text, write_with_columns
@@ -296,7 +296,7 @@ def audit_table(
     encoded = encode(table)
     on_step(STEPS[1])
     model, notes = _fit(ConfidenceHNC(preset, n_jobs=n_jobs), encoded.X, table, trust)
-    table = replace(table, notes=(*table.notes, *notes))
+    table = replace(table, notes=(*table.notes, *notes, *far_out_notes(encoded, model)))
     rows = _rows(table, model)
     on_step(STEPS[2])
     doubtful = rows["is_label_issue"].to_numpy()

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.graph import build_index, kernel_weights, similarity_graph
-from labelcut.hnc.columns import scale_columns, weight_columns
+from labelcut.hnc.columns import column_borders, scale_columns, weight_columns
 from labelcut.hnc.explanation import Explanation, plain, weigh_sides
 from labelcut.hnc.folds import deal_folds
 from labelcut.hnc.forest import fit_forest
@@ -60,8 +60,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found, see :func:`labelcut.graph.neighbors`. "auto" is exact up to some 100000 rows
         and approximate above; ``graph_.recall`` then says how many of the true neighbours were found.
-    scale : bool, default=True
-        Bring columns to mean 0 and standard deviation 1 first.
+    scale : {"robust", "standard", "none"}, optional
+        Bring columns to mean 0 and standard deviation 1 first. "robust" clips absurd values before that, so
+        that one bad row cannot flatten a column; see :func:`labelcut.hnc.columns.column_borders`.
     importances : {"forest", "equal"} or array-like of shape (n_features,), optional
         How much each column counts in the distance between two rows. With fewer than five labeled rows per
         class no forest is asked, and all columns count alike.
@@ -137,6 +138,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What the folds chose; for more than two classes one number per class.
     feature_importances_ : ndarray of shape (n_features,)
         Importances used in the distance, with sum 1.
+    column_scale_ : ColumnScale or None
+        How the columns were scaled, with the borders at which values were clipped.
     graph_ : SimilarityGraph
         The graph; its node ``p`` is row ``row_order_[p]`` of ``X``.
     row_order_ : ndarray of shape (n_rows,)
@@ -185,7 +188,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kernel: str | None = None,
         one_sided: str | None = None,
         neighbor_search: str = "auto",
-        scale: bool = True,
+        scale: str | None = None,
         importances: Any = None,
         forest_tuning: str | None = None,
         leaf_sizes: Any = None,
@@ -274,6 +277,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         trust = np.full(len(X), np.inf) if self._holds_labels else hold_only_labels(labels, trust)
         plan = make_plan(self.get_params(deep=False), labels, X.shape[1])
 
+        if plan.scale == "robust":  # before the order, which otherwise would depend on how absurd a value is
+            X = np.clip(X, *column_borders(X))
         order = canonical_order(X, labels.codes, trust)
         X, codes, trust = X[order], labels.codes[order], trust[order]
         self.classes_ = labels.classes
@@ -294,9 +299,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _build_graph(self, X: Floats, codes: Ints, clock: StageClock) -> None:
         """Scale the columns, grow the forest, join the rows."""
         plan = self._plan
-        self._scale = None
-        if plan.scale:
-            X, self._scale = scale_columns(X)
+        self.column_scale_ = None
+        if plan.scale != "none":
+            X, self.column_scale_ = scale_columns(X, kind=plan.scale)
         self.forest_ = None
         importances = plan.importances
         if plan.needs_forest:
@@ -418,8 +423,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the probabilities of new rows, and a guess for those without evidence."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        if self._scale is not None:
-            X = self._scale.apply(X)
+        if self.column_scale_ is not None:
+            X = self.column_scale_.apply(X)
         opinion = None if self.forest_ is None else self.forest_.predict_proba(X, n_jobs=self.n_jobs)
         plan = self._plan
         near = self._index.of(weight_columns(X, self.feature_importances_), plan.n_neighbors, self.n_jobs)

@@ -5,19 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from labelcut.arrays import Floats
 
-__all__ = ["ColumnScale", "as_matrix", "check_importances", "scale_columns", "weight_columns"]
+__all__ = [
+    "ColumnScale",
+    "as_matrix",
+    "check_importances",
+    "column_borders",
+    "scale_columns",
+    "weight_columns",
+]
+
+
+#: Usual distances from the median at which values are clipped. Of 5, 10, ranks and normal scores on three
+#: tables, 10 kept the accuracy and found most of the wrong labels.
+FARTHEST = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnScale:
-    """Mean and standard deviation per column, to treat new rows like the old ones."""
+    """How every column is scaled, to treat new rows like the old ones.
+
+    Values below ``low`` or above ``high`` are drawn to that border first; None leaves all where they are.
+    """
 
     mean: Floats
     sd: Floats
+    low: Floats | None = None
+    high: Floats | None = None
 
     def apply(self, X: ArrayLike) -> Floats:
         """Return the rows with mean 0 and standard deviation 1 per column; constant columns become 0."""
@@ -27,19 +44,28 @@ class ColumnScale:
                 f"the rows have {X.shape[1]} columns, but the scale was taken from {self.mean.size}; "
                 "pass the same columns in the same order."
             )
+        X = np.clip(X, self.low, self.high) if self.low is not None else X
         constant = self.sd == 0.0
         scaled: Floats = (X - self.mean) / np.where(constant, 1.0, self.sd)
         scaled[:, constant] = 0.0
         return scaled
 
+    def is_outside(self, X: Floats) -> NDArray[np.bool_]:
+        """Mark the cells that are drawn to a border."""
+        if self.low is None or self.high is None:
+            return np.zeros(X.shape, dtype=bool)
+        return np.asarray((self.low > X) | (self.high < X))
 
-def scale_columns(X: ArrayLike) -> tuple[Floats, ColumnScale]:
+
+def scale_columns(X: ArrayLike, *, kind: str = "standard") -> tuple[Floats, ColumnScale]:
     """Bring every column to mean 0 and standard deviation 1 over all rows; constant columns become 0.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
         Numbers without missing or infinite values.
+    kind : {"standard", "robust"}, default="standard"
+        "robust" clips each column first, see `column_borders`, so that one absurd value cannot flatten it.
 
     Returns
     -------
@@ -48,6 +74,8 @@ def scale_columns(X: ArrayLike) -> tuple[Floats, ColumnScale]:
         ``scale.apply(X_new)`` treats new rows the same way.
     """
     X = as_matrix(X)
+    low, high = column_borders(X) if kind == "robust" else (None, None)
+    X = np.clip(X, low, high) if low is not None else X
     lowest, highest = X.min(axis=0), X.max(axis=0)
     # Means and squares of huge numbers overflow; dividing by the largest size first changes nothing else.
     size = np.maximum(np.abs(lowest), np.abs(highest))
@@ -56,8 +84,33 @@ def scale_columns(X: ArrayLike) -> tuple[Floats, ColumnScale]:
     mean = shares.mean(axis=0)
     sd = np.sqrt(np.square(shares - mean).mean(axis=0))
     constant = lowest == highest
-    scale = ColumnScale(np.where(constant, lowest, mean * unit), np.where(constant, 0.0, sd * unit))
+    mean, sd = np.where(constant, lowest, mean * unit), np.where(constant, 0.0, sd * unit)
+    scale = ColumnScale(mean, sd, low, high)
     return scale.apply(X), scale
+
+
+def column_borders(X: Floats) -> tuple[Floats, Floats]:
+    """Return how low and how high a value of each column may be.
+
+    No value counts as further from the median of its column than ten times the usual distance, which is the
+    median distance of the values that differ from it. So 0/1 columns and rare categories stay as they are,
+    however rare, and among normally distributed values it takes almost seven standard deviations.
+    """
+    low, high = np.empty(X.shape[1]), np.empty(X.shape[1])
+    with np.errstate(over="ignore"):  # a border beyond the largest float is no border
+        for h, column in enumerate(X.T):
+            middle = _lower_median(column)
+            away = np.abs(column / 2 - middle / 2)  # halves, since 1e308 is too far from -1e308
+            away = away[away > 0]
+            farthest = 2 * FARTHEST * _lower_median(away) if away.size else 0.0
+            low[h], high[h] = middle - farthest, middle + farthest
+    return low, high
+
+
+def _lower_median(values: Floats) -> float:
+    """Return the lower of the middle values, which is always one of them: no sum can overflow."""
+    at = (values.size - 1) // 2
+    return float(np.partition(values, at)[at])
 
 
 def check_importances(importances: ArrayLike | None, n_features: int) -> Floats:

@@ -33,6 +33,7 @@ FEW_FOLDS_FROM = 100_000
 #: it is silent or cannot be meant; ``literal`` is the text word for word. docs/method.md has the evidence.
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {
+        "scale": "robust",
         "importances": "forest",
         "forest_tuning": "oob",
         "kernel": "squared",
@@ -49,6 +50,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "noise": "auto",
     },
     "paper": {
+        "scale": "standard",
         "importances": "forest",
         "forest_tuning": "cv",
         "kernel": "squared",
@@ -65,6 +67,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "noise": "symmetric",
     },
     "literal": {
+        "scale": "standard",
         "importances": "forest",
         "forest_tuning": "cv",
         "kernel": "literal",
@@ -83,7 +86,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 ALLOWED: dict[str, tuple[Any, ...]] = {
-    "scale": (True, False),
+    "scale": ("robust", "standard", "none"),
     "verbose": (True, False),
     "forest_tuning": ("oob", "cv"),
     "kernel": ("squared", "literal"),
@@ -104,7 +107,7 @@ ALLOWED: dict[str, tuple[Any, ...]] = {
 class Plan:
     """Every choice of a fit, none of them open."""
 
-    scale: bool
+    scale: str
     importances: NDArray[np.float64] | None  # None: ask the forest
     forest_tuning: str
     leaf_sizes: tuple[float, ...] | None
@@ -164,7 +167,7 @@ def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) ->
         noise=noise,
     )
     return Plan(
-        scale=bool(chosen["scale"]),
+        scale=chosen["scale"],
         importances=importances,
         forest_tuning=chosen["forest_tuning"],
         leaf_sizes=None if chosen["leaf_sizes"] is None else check_leaf_sizes(chosen["leaf_sizes"]),

@@ -13,6 +13,7 @@ import pandas as pd
 from labelcut.decisions import Matched
 from labelcut.encoding import Encoded
 from labelcut.hnc.classifier import ConfidenceHNC
+from labelcut.hnc.columns import scale_columns
 from labelcut.report.budget import Budget
 from labelcut.report.cells import cell_texts, shortened
 from labelcut.report.unusual import Fit
@@ -246,9 +247,7 @@ def _map(encoded: Encoded, model: ConfidenceHNC, table: Table, shown: np.ndarray
             n_rows, MAP_ROWS - min(len(shown), MAP_ROWS // 2), replace=False
         )
         rows = np.union1d(rows, shown[: MAP_ROWS // 2])
-    X = encoded.X[rows]
-    spread = X.std(axis=0)
-    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0) * np.sqrt(model.feature_importances_)
+    X = scale_columns(encoded.X[rows], kind="robust")[0] * np.sqrt(model.feature_importances_)
     if X.shape[1] == 1:
         X = np.hstack([X, np.zeros_like(X)])
     place = PCA(2, svd_solver="covariance_eigh" if X.shape[1] <= 500 else "randomized", random_state=0).fit(X)

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from labelcut.encoding import Encoded
+from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.report.cells import cell_texts
 from labelcut.table import Column, Table
 
 MOST_COLUMNS = 1000  # Compared for each suspect, those that weigh most in the distance.
+MOST_FAR_OUT = 5  # Columns named in the note on values that were clipped.
 MOST_UNUSUAL = 12  # Kept for each suspect.
 
 
@@ -70,6 +73,22 @@ def compare_with_classes(
     best = np.argsort(-score, axis=0, kind="stable")[:MOST_UNUSUAL]
     unusual = _listed(table, columns, number, best, share, shown)
     return Fit(unusual, typical)
+
+
+def far_out_notes(encoded: Encoded, model: ConfidenceHNC) -> list[str]:
+    """Return a note that names the columns of numbers with values so far out that they were clipped."""
+    if model.column_scale_ is None:
+        return []
+    outside = model.column_scale_.is_outside(encoded.X)
+    is_number = [name == origin for name, origin in zip(encoded.names, encoded.origin, strict=True)]
+    found = [h for h in np.flatnonzero(outside.any(axis=0)) if is_number[h]]
+    told = []
+    for h in found[:MOST_FAR_OUT]:
+        values = encoded.X[outside[:, h], h]
+        told.append(f"{encoded.names[h]} ({values.size} rows, up to {values[np.abs(values).argmax()]:g})")
+    more = f" and {len(found) - len(told)} more columns" if len(found) > len(told) else ""
+    note = "Values far from all others are drawn nearer before rows are compared: "
+    return [note + ", ".join(told) + more + "; check whether they are right."] if told else []
 
 
 def _comparable(values: pd.Series[Any], column: Column) -> np.ndarray:
