@@ -1,10 +1,13 @@
 """Tables rewritten on the disk: what pandas reads afterwards differs where it should, and nowhere else."""
 
+import re
 import time
 import warnings
+import zipfile
 from collections import Counter
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from csv_files import draw_file
@@ -178,6 +181,43 @@ def test_our_columns_stand_under_their_names_behind_trailing_delimiters(tmp_path
     assert frame["churn"].tolist() == ["no", "yes", "no"]
     assert frame["labelcut_n"].tolist() == [7, 8, 9]
     assert frame["labelcut_s"].fillna("").tolist() == ["p", "", "q"]
+
+
+@pytest.fixture
+def with_formulas(tmp_path):
+    """A workbook as a spreadsheet saves it: each formula with the value it had."""
+    book = openpyxl.Workbook()
+    for row in (["id", "x", "twice", "y"], *([f"k{i}", i, f"=B{i + 1}*2", "ab"[i % 2]] for i in range(1, 9))):
+        book.active.append(row)
+    book.save(tmp_path / "plain.xlsx")
+    with zipfile.ZipFile(tmp_path / "plain.xlsx") as old, zipfile.ZipFile(tmp_path / "t.xlsx", "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name.endswith("sheet1.xml"):
+                text = re.sub(rb"(<f>B(\d)\*2</f>)<v ?(/>|></v>)", _with_value, text)
+            new.writestr(name, text)
+    assert pd.read_excel(tmp_path / "t.xlsx")["twice"].tolist() == [2 * i for i in range(1, 9)]
+    return tmp_path / "t.xlsx"
+
+
+def _with_value(match):
+    return match[1] + b"<v>%d</v>" % (2 * (int(match[2]) - 1))
+
+
+def test_the_table_with_our_columns_keeps_the_values_of_formulas(with_formulas, tmp_path):
+    source = find_source(with_formulas)
+    write_with_columns(source, tmp_path / "more.xlsx", {"labelcut_n": list(range(8))})
+    written = pd.read_excel(tmp_path / "more.xlsx")
+    pd.testing.assert_frame_equal(written.drop(columns="labelcut_n"), pd.read_excel(with_formulas))
+    assert written["labelcut_n"].tolist() == list(range(8))
+
+
+def test_apply_refuses_formulas_with_a_way_out(with_formulas, tmp_path, capsys):
+    decisions = "id,given_label,decision,label,label_column,id_column\nk3,b,flip,a,y,id\n"
+    (tmp_path / "d.csv").write_text(decisions)
+    assert run("apply", with_formulas, tmp_path / "d.csv", "--out", tmp_path / "out.xlsx") == 3
+    assert "cell C2 of sheet 'Sheet' is a formula" in capsys.readouterr().err
+    assert not (tmp_path / "out.xlsx").exists()
 
 
 def test_of_500_drawn_files_each_comes_back_with_one_cell_changed_or_is_refused(tmp_path):

@@ -96,7 +96,7 @@ def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence
     elif source.format == "jsonl":
         _rewrite_text(source, out, _extending_objects(source, columns))
     elif source.format == "xlsx":
-        with _workbook(source, out) as sheet:
+        with _workbook(source, out, as_values=True) as sheet:
             start = sheet.max_column + 1
             for j, (name, values) in enumerate(columns.items()):
                 for i, value in enumerate([name, *map(plain_value, values)], start=1):
@@ -137,6 +137,7 @@ def write_corrected(
         _check_bytes_come_back(source)
         _rewrite_text(source, out, _replacing_in_objects(source, label, changes, given))
     elif source.format == "xlsx":
+        _check_no_formulas(source)
         with _workbook(source, out) as sheet:
             names = unique_names("" if cell.value is None else cell.value for cell in sheet[1])
             column = names.index(label) + 1
@@ -320,12 +321,28 @@ def _replacing_in_objects(
 
 
 @contextlib.contextmanager
-def _workbook(source: Source, out: Path) -> Iterator[Any]:
+def _workbook(source: Source, out: Path, *, as_values: bool = False) -> Iterator[Any]:
+    """Give the first sheet to change; `as_values` puts the values that were shown in place of formulas."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(source.path, data_only=as_values)
+    yield book.worksheets[0]
+    book.save(out)
+
+
+def _check_no_formulas(source: Source) -> None:
+    """Refuse formulas: they would be written without their values, and readers would find nothing."""
     import openpyxl
 
     book = openpyxl.load_workbook(source.path)
-    yield book.worksheets[0]
-    book.save(out)
+    for sheet in book.worksheets:
+        for cell in (cell for row in sheet.iter_rows() for cell in row):
+            if cell.data_type == "f":
+                raise BadTable(
+                    f"{source.name}: cell {cell.coordinate} of sheet {sheet.title!r} is a formula, whose "
+                    "value would be lost, so nothing was written; paste the formulas as values, or save "
+                    "the table as csv."
+                )
 
 
 def _arrow(source: Source) -> Any:
