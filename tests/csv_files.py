@@ -159,6 +159,9 @@ class _Drawer:
             if not is_header and self.rng.random() < self.long_rows:
                 row = [*row, "more"]
             tail = self.delimiter if self.rng.random() < self.trailing and not is_header else ""
-            end = "" if i == len(rows) - 1 and self.rng.random() < 0.3 else self.one_of(*self.ends)
-            parts.append(self.delimiter.join(row) + tail + end)
+            body = self.delimiter.join(row) + tail
+            # A row cut down to one empty cell is a blank line too.
+            ends = self.ends if body.strip() else [end for end in self.ends if end != "\r"] or ["\n"]
+            end = "" if i == len(rows) - 1 and self.rng.random() < 0.3 else self.one_of(*ends)
+            parts.append(body + end)
         return "".join(parts)
