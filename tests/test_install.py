@@ -15,7 +15,7 @@ import labelcut.cut
 import labelcut.cut as again
 for _ in range(2):
     path = labelcut.cut.parametric_cut([[0, 2, 0], [2, 0, 1], [0, 1, 0]], [-3, 0, 3], [1, 1, 1])
-print(labelcut.cut._solver.__name__, path.join_at.tolist())
+print(labelcut.cut.path._solver.__name__, path.join_at.tolist())
 """
 
 
@@ -53,7 +53,7 @@ def test_the_twin_answers_with_one_warning_that_tells_the_remedy(python_without_
     run = subprocess.run(
         [python_without_compiler, "-c", SOLVE_TWICE], capture_output=True, text=True, check=True, cwd="/"
     )
-    assert run.stdout.strip() == "labelcut._cut_reference [-1.0, -1.0, 2.0]"
+    assert run.stdout.strip() == "labelcut.cut._reference [-1.0, -1.0, 2.0]"
     warned = [line for line in run.stderr.splitlines() if "without its compiled core" in line]
     assert len(warned) == 1
     assert "install a C++ compiler (Debian: apt install g++) and reinstall labelcut" in warned[0]

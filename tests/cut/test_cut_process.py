@@ -12,8 +12,9 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-import labelcut.cut
-from labelcut.cut import CutProblem, parametric_cut, solve, verify
+import labelcut.cut.path
+from labelcut.cut import CutPath, CutProblem, parametric_cut, verify
+from labelcut.cut.path import solve
 
 
 def random_neighbor_problem(n_nodes, kind, unit=False, seed=0):
@@ -47,7 +48,9 @@ def long_problem(side=1200):
 
 
 def test_the_compiled_core_is_in_use():
-    assert labelcut.cut._solver.__name__ == "labelcut._core", "the core was not built; see the output of pip"
+    assert labelcut.cut.path._solver.__name__ == "labelcut.cut._core", (
+        "the core was not built; see the output of pip"
+    )
 
 
 @pytest.mark.parametrize("kind", ["P", "C"])
@@ -61,7 +64,7 @@ def test_a_path_on_100_000_nodes_is_certified(kind):
     # Moving the first joiners a little later is noticed.
     spoiled = path.join_at.copy()
     spoiled[spoiled == path.breakpoints[0]] += 1e-6
-    assert not verify(problem, labelcut.cut.CutPath(spoiled, problem)).is_optimal
+    assert not verify(problem, CutPath(spoiled, problem)).is_optimal
 
 
 @pytest.mark.parametrize("kind", ["P", "C"])
@@ -121,9 +124,9 @@ def test_progress_is_told_and_an_exception_in_it_stops_the_solver():
 
 
 def test_the_twin_tells_progress_up_to_the_last_node(monkeypatch):
-    import labelcut._cut_reference as twin
+    import labelcut.cut._reference as twin
 
-    monkeypatch.setattr(labelcut.cut, "_solver", twin)
+    monkeypatch.setattr(labelcut.cut.path, "_solver", twin)
     calls = []
     parametric_cut(np.eye(3, k=1), [0, 1, 2], [1, 1, 1], on_progress=lambda *call: calls.append(call))
     assert calls[-1] == (3, 3)
@@ -134,7 +137,7 @@ INTERRUPTED = """
 import sys, time
 sys.path.insert(0, {tests!r})
 from test_cut_process import long_problem
-from labelcut.cut import solve
+from labelcut.cut.path import solve
 problem = long_problem()
 print("ready", flush=True)
 try:

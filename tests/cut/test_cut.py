@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
-from labelcut.cut import CutProblem, minimum_cut, parametric_cut, solve, verify
+from labelcut.cut import CutProblem, minimum_cut, parametric_cut, verify
+from labelcut.cut.path import solve
 
 pytestmark = pytest.mark.usefixtures("solver")
 
@@ -234,7 +235,7 @@ def test_one_minimum_cut_is_the_cheapest_subset(problem):
 
 
 def test_the_core_lets_rounding_of_one_part_not_move_another():
-    from labelcut import _core
+    from labelcut.cut import _core
 
     light = 1e-20  # moves the nodes with an arc from -0.5 to 0; the second node has none
     row_start, column, capacity = np.array([0, 0, 0, 1, 1]), np.array([3], dtype=np.int32), np.ones(1)
@@ -460,8 +461,8 @@ def test_unit_weights_on_600_nodes_with_many_ties(solver):
 
 @pytest.mark.parametrize("share_with_slope", [0.3, 1.0])
 def test_both_solvers_agree_to_the_last_digits_on_a_neighbor_graph(solver, share_with_slope):
-    import labelcut._cut_reference as twin
-    import labelcut.cut
+    import labelcut.cut._reference as twin
+    import labelcut.cut.path
 
     n = 250
     rng = np.random.default_rng(2)
@@ -469,9 +470,9 @@ def test_both_solvers_agree_to_the_last_digits_on_a_neighbor_graph(solver, share
     slope = np.where(rng.random(n) < share_with_slope, weights.sum(axis=1), 0.0)
     problem = CutProblem(weights, rng.normal(size=n), slope)
     here = solve(problem).join_at
-    in_use, labelcut.cut._solver = labelcut.cut._solver, twin
+    in_use, labelcut.cut.path._solver = labelcut.cut.path._solver, twin
     there = solve(problem).join_at
-    labelcut.cut._solver = in_use
+    labelcut.cut.path._solver = in_use
     assert here == pytest.approx(there, rel=1e-12)
 
 
@@ -515,8 +516,8 @@ def test_nearly_equal_breakpoints_are_listed_once_and_kept_in_join_at():
 def test_the_examples_in_the_docstrings_are_true():
     import doctest
 
-    import labelcut.cut
+    import labelcut.cut.path
 
-    results = doctest.testmod(labelcut.cut)
+    results = doctest.testmod(labelcut.cut.path)
     assert results.attempted > 5
     assert results.failed == 0

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelcut.cut import CutProblem, minimum_cut, parametric_cut, solve, verify
+from labelcut.cut import CutProblem, minimum_cut, parametric_cut, verify
+from labelcut.cut.path import solve
 
 PAIR = np.array([[0.0, 2.0], [2.0, 0.0]])
 

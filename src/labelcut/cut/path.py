@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelcut._cut_care import EXACT_IF_OPEN, connected_parts, is_safe, solve_apart
-from labelcut._cut_proof import CERTIFIED, Part, Path, exact_excess, imbalance
+from labelcut.cut.care import EXACT_IF_OPEN, connected_parts, is_safe, solve_apart
+from labelcut.cut.proof import CERTIFIED, Part, Path, exact_excess, imbalance
 from labelcut.threads import thread_count
 
 try:
-    from labelcut import _core as _solver
+    import labelcut.cut._core as _solver
 except ImportError:  # installed without a C++ compiler
-    from labelcut import _cut_reference as _solver  # type: ignore[no-redef]
+    import labelcut.cut._reference as _solver  # type: ignore[no-redef]
 
     warnings.warn(
         "labelcut was installed without its compiled core, so cuts are computed by the slow Python twin; "

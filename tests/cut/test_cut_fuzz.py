@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from cut_fuzz import Judge, random_crowd, random_problem
 
-from labelcut import _cut_care
-from labelcut.cut import CutPath, CutProblem, solve, verify
+from labelcut.cut import CutPath, CutProblem, care, verify
+from labelcut.cut.path import solve
 
 SEED = int(os.environ.get("LABELCUT_FUZZ_SEED", "0"))
 SECONDS = float(os.environ.get("LABELCUT_FUZZ_SECONDS", "180"))
@@ -144,7 +144,7 @@ def test_what_is_beyond_proof_and_exact_arithmetic_is_marked(monkeypatch):
     for problem in problems:
         with monkeypatch.context() as patch, warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            patch.setattr(_cut_care, "EXACT_IF_OPEN", 0)
+            patch.setattr(care, "EXACT_IF_OPEN", 0)
             path = solve(problem)
         if not verify(problem, path).is_optimal:
             n_wrong += 1
@@ -154,7 +154,7 @@ def test_what_is_beyond_proof_and_exact_arithmetic_is_marked(monkeypatch):
 
 
 def test_a_doubt_is_told(monkeypatch):
-    monkeypatch.setattr(_cut_care, "EXACT_IF_OPEN", 0)
+    monkeypatch.setattr(care, "EXACT_IF_OPEN", 0)
     with pytest.warns(RuntimeWarning, match="22 of 60 nodes could not be proved"):
         solve(wide_ring(60, seed=2))
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from labelcut import _cut_reference
+import labelcut.cut._reference as twin
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.longdouble]
@@ -305,7 +305,7 @@ def exact_excess(part: Part, path: Path) -> float:
     Between two thresholds sides stay as they are and everything is linear in t, up to its sign, so the first
     and the last float of each interval and zero speak for all t.
     """
-    best = _cut_reference.solve_path(*part.arrays, path.t_min, path.t_max, 1, lambda n_settled: None)
+    best = twin.solve_path(*part.arrays, path.t_min, path.t_max, 1, lambda n_settled: None)
     price = _Price(part)
     steps = np.unique(np.concatenate([path.join_at, best]))
     steps = steps[np.isfinite(steps)]
@@ -327,9 +327,7 @@ class _Price:
 
     def __init__(self, part: Part) -> None:
         row_start, column, capacity = csr_arrays(part.capacities)
-        (self._c, self._b, self._m), self._unit = _cut_reference.whole_numbers(
-            capacity, part.cost, part.slope
-        )
+        (self._c, self._b, self._m), self._unit = twin.whole_numbers(capacity, part.cost, part.slope)
         self._row = np.repeat(np.arange(part.n_nodes), np.diff(row_start))
         self._column = column
 

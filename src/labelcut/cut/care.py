@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from labelcut import _cut_reference
-from labelcut._cut_proof import CERTIFIED, Floats, Part, Path, imbalance
+import labelcut.cut._reference as twin
+from labelcut.cut.proof import CERTIFIED, Floats, Part, Path, imbalance
 
 Mask = NDArray[np.bool_]
 Poll = Callable[[int], object]
@@ -79,7 +79,7 @@ def join_alone(cost: Floats, slope: Floats, t_min: float, t_max: float) -> Float
         t = cost / slope + 0.0  # not -0.0
     t = np.where(slope > 0, t, np.where(cost < 0, -inf, inf))
     for i in np.flatnonzero((np.abs(t) < TINY) & (cost != 0)).tolist():
-        t[i] = _cut_reference.largest_float_up_to(Fraction(cost[i]) / Fraction(slope[i]))
+        t[i] = twin.largest_float_up_to(Fraction(cost[i]) / Fraction(slope[i]))
     alone: Floats = np.where(t < t_min, -inf, np.where(t >= t_max, inf, t))
     return alone
 
@@ -119,10 +119,10 @@ def _solve_part(
     sure = np.zeros(part.n_nodes, dtype=bool)
     if is_safe(part):
         return solved_by(solver).join_at, sure
-    if part.n_nodes <= EXACT_UP_TO or solver is _cut_reference:
-        return solved_by(_cut_reference).join_at, sure
+    if part.n_nodes <= EXACT_UP_TO or solver is twin:
+        return solved_by(twin).join_at, sure
     path = solved_by(solver)
     is_open = imbalance(solver, part, path) > CERTIFIED
     if is_open.any() and part.n_nodes <= EXACT_IF_OPEN:
-        return solved_by(_cut_reference).join_at, sure
+        return solved_by(twin).join_at, sure
     return path.join_at, is_open
