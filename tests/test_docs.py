@@ -15,10 +15,11 @@ import labelcut
 DOCS = Path(__file__).parent.parent / "docs"
 EXAMPLES = ("guide.md", "coming-from.md")
 # The command line and the experiments have tests of their own; _core is compiled.
+APART = ("labelcut.cli", "labelcut.experiments", "labelcut.cut._core")
 MODULES = [
     module.name
-    for module in pkgutil.iter_modules(labelcut.__path__, "labelcut.")
-    if not module.ispkg and module.name not in ("labelcut.cli", "labelcut._core")
+    for module in pkgutil.walk_packages(labelcut.__path__, "labelcut.")
+    if not module.ispkg and not module.name.startswith(APART)
 ]
 
 
