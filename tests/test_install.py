@@ -11,11 +11,11 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 SOLVE_TWICE = """
-import labelcut.cut
-import labelcut.cut as again
+import labelcut.cut.solver
+import labelcut.cut.solver as again
 for _ in range(2):
     path = labelcut.cut.parametric_cut([[0, 2, 0], [2, 0, 1], [0, 1, 0]], [-3, 0, 3], [1, 1, 1])
-print(labelcut.cut.path._solver.__name__, path.join_at.tolist())
+print(again.in_use.__name__, path.join_at.tolist())
 """
 
 

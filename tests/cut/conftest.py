@@ -2,14 +2,14 @@ import importlib
 
 import pytest
 
-import labelcut.cut.path
+from labelcut.cut import solver as chosen
 
 
 @pytest.fixture(scope="module", params=["compiled", "twin"])
 def solver(request):
     """Let `labelcut.cut` answer with the compiled core, then with its Python twin; without the core, fail."""
     module = {"compiled": "labelcut.cut._core", "twin": "labelcut.cut._reference"}[request.param]
-    in_use = labelcut.cut.path._solver
-    labelcut.cut.path._solver = importlib.import_module(module)
+    in_use = chosen.in_use
+    chosen.in_use = importlib.import_module(module)
     yield request.param
-    labelcut.cut.path._solver = in_use
+    chosen.in_use = in_use

@@ -1,10 +1,12 @@
 """Bad input gets an error that names the argument, the value and the remedy; nothing crashes or hangs."""
 
+from dataclasses import FrozenInstanceError, replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from labelcut.cut import CutProblem, minimum_cut, parametric_cut, verify
+from labelcut.cut import CutPath, CutProblem, minimum_cut, parametric_cut, verify
 from labelcut.cut.path import solve
 
 PAIR = np.array([[0.0, 2.0], [2.0, 0.0]])
@@ -158,3 +160,19 @@ def test_a_read_only_input_is_fine():
     matrix = sparse.csr_array(PAIR)
     matrix.data.flags.writeable = False
     assert solve(CutProblem(matrix, cost, np.ones(2))).join_at.tolist() == [0.5, 0.5]
+
+
+def test_there_is_no_way_around_the_checks_of_a_problem():
+    problem = CutProblem(PAIR, [0, 1], [1, 1])
+    assert problem.source_seeds.tolist() == problem.sink_seeds.tolist() == [False, False]
+    assert problem.cost.dtype == float
+    with pytest.raises(FrozenInstanceError):
+        problem.slope = -problem.slope
+    with pytest.raises(ValueError, match=r"slope\[0\] is -1.0"):
+        replace(problem, slope=-problem.slope)
+    assert replace(problem, cost=[3, 4]).cost.tolist() == [3.0, 4.0]
+
+
+def test_a_path_that_was_found_elsewhere_is_not_doubted():
+    path = CutPath(np.array([0.0, 1.0]), CutProblem(PAIR, [0, 1], [1, 1]))
+    assert path.is_doubtful.tolist() == [False, False]

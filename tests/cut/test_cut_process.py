@@ -12,8 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-import labelcut.cut.path
-from labelcut.cut import CutPath, CutProblem, parametric_cut, verify
+from labelcut.cut import CutPath, CutProblem, parametric_cut, solver, verify
 from labelcut.cut.path import solve
 
 
@@ -48,9 +47,7 @@ def long_problem(side=1200):
 
 
 def test_the_compiled_core_is_in_use():
-    assert labelcut.cut.path._solver.__name__ == "labelcut.cut._core", (
-        "the core was not built; see the output of pip"
-    )
+    assert solver.in_use.__name__ == "labelcut.cut._core", "the core was not built; see the output of pip"
 
 
 @pytest.mark.parametrize("kind", ["P", "C"])
@@ -126,7 +123,7 @@ def test_progress_is_told_and_an_exception_in_it_stops_the_solver():
 def test_the_twin_tells_progress_up_to_the_last_node(monkeypatch):
     import labelcut.cut._reference as twin
 
-    monkeypatch.setattr(labelcut.cut.path, "_solver", twin)
+    monkeypatch.setattr(solver, "in_use", twin)
     calls = []
     parametric_cut(np.eye(3, k=1), [0, 1, 2], [1, 1, 1], on_progress=lambda *call: calls.append(call))
     assert calls[-1] == (3, 3)

@@ -8,21 +8,19 @@ arithmetic, or marked as doubtful.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 import labelcut.cut._reference as twin
-from labelcut.cut.proof import CERTIFIED, Floats, Part, Path, imbalance
+from labelcut.arrays import Floats, Mask
+from labelcut.cut.problem import Part, connected_parts
+from labelcut.cut.proof import CERTIFIED, Path, imbalance
 
-Mask = NDArray[np.bool_]
 Poll = Callable[[int], object]
 
 #: Numbers that span no more than this (costs and capacities, times slopes) are safe in the core's arithmetic.
@@ -82,30 +80,6 @@ def join_alone(cost: Floats, slope: Floats, t_min: float, t_max: float) -> Float
         t[i] = twin.largest_float_up_to(Fraction(cost[i]) / Fraction(slope[i]))
     alone: Floats = np.where(t < t_min, -inf, np.where(t >= t_max, inf, t))
     return alone
-
-
-def connected_parts(whole: Part) -> Iterator[tuple[NDArray[Any], Part]]:
-    """Yield the nodes and the problem of each connected part that has arcs."""
-    capacities = whole.capacities.copy()
-    capacities.eliminate_zeros()
-    n_parts, part_of = connected_components(capacities, directed=False)
-    order = np.argsort(part_of, kind="stable")
-    capacities = capacities[order][:, order]
-    capacities.sort_indices()
-    ends = np.cumsum(np.bincount(part_of, minlength=n_parts)).tolist()
-    for begin, end in zip([0, *ends], ends, strict=False):
-        nodes = order[begin:end]
-        if end - begin > 1:
-            arcs = slice(capacities.indptr[begin], capacities.indptr[end])
-            own = sparse.csr_array(
-                (
-                    capacities.data[arcs],
-                    capacities.indices[arcs] - begin,
-                    capacities.indptr[begin : end + 1] - capacities.indptr[begin],
-                ),
-                shape=(end - begin, end - begin),
-            )
-            yield nodes, Part(own, whole.cost[nodes], whole.slope[nodes])
 
 
 def _solve_part(

@@ -18,8 +18,7 @@ proof is a proof. Where there is none the path may still be right; it can be hel
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
-from math import inf, nextafter
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,11 +26,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-import labelcut.cut._reference as twin
+from labelcut.arrays import Floats, Ints, Mask
+from labelcut.cut.problem import Part, csr_arrays
 
-Floats = NDArray[np.float64]
 Longs = NDArray[np.longdouble]
-Ints = NDArray[Any]
 
 LARGEST = float(np.finfo(np.float64).max)
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
@@ -42,27 +40,6 @@ CERTIFIED = 1e-12
 
 #: So often is what rounding has left at light nodes carried to heavy ones, which do not notice it.
 ROUNDS = 3
-
-#: Costs below one part of so many are far below what a float can hold, and count as nothing.
-NOTHING = 10**290
-
-
-class Part(NamedTuple):
-    """A problem, or a connected part of one, without seeds; its capacities are canonical CSR."""
-
-    capacities: sparse.csr_array[Any, Any]
-    cost: Floats
-    slope: Floats
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return int(self.cost.size)
-
-    @property
-    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats, Floats]:
-        """What the solvers take: row starts, columns, capacities, costs, slopes."""
-        return *csr_arrays(self.capacities), self.cost, self.slope
 
 
 class Path(NamedTuple):
@@ -76,11 +53,6 @@ class Path(NamedTuple):
     def known(self) -> Floats:
         """The trade-offs at which balance is due: the thresholds, or the ends of the range instead."""
         return np.clip(np.clip(self.join_at, self.t_min, self.t_max), -LARGEST, LARGEST)
-
-
-def csr_arrays(matrix: sparse.csr_array[Any, Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
-    """Return row starts, columns and values in the types that the solvers take."""
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
 
 
 class Tally:
@@ -108,7 +80,7 @@ class Arcs(NamedTuple):
     """Arcs by the end they start from, and what flows over each of them, net of its opposite."""
 
     row: Ints
-    column: Ints
+    column: Ints | NDArray[np.int32]
     flow: Longs | Floats
 
 
@@ -223,11 +195,10 @@ class _Inner:
         np.add.at(total, self._group, values)
         return total
 
-    def _connect(self, which: NDArray[np.bool_]) -> Ints:
+    def _connect(self, which: Mask) -> Ints:
         chosen = (np.ones(int(which.sum())), (self._row[which], self._column[which]))
         graph = sparse.coo_array(chosen, shape=(self._own.size, self._own.size))
-        labels: Ints = connected_components(graph, directed=False)[1]
-        return labels
+        return connected_components(graph, directed=False)[1].astype(np.intp)
 
 
 def _missing(part: Part, path: Path, as_one: Ints, arcs: list[Arcs]) -> Tally:
@@ -297,51 +268,3 @@ def _exact_imbalance(part: Part, path: Path, as_one: Ints, arcs: list[Arcs], k: 
     if wrong <= 0:
         return 0.0
     return float(min(wrong / terms, Fraction(LARGEST))) if terms else inf
-
-
-def exact_excess(part: Part, path: Path) -> float:
-    """Return how much dearer than the exact twin's the cuts of a path are at worst, relative to their terms.
-
-    Between two thresholds sides stay as they are and everything is linear in t, up to its sign, so the first
-    and the last float of each interval and zero speak for all t.
-    """
-    best = twin.solve_path(*part.arrays, path.t_min, path.t_max, 1, lambda n_settled: None)
-    price = _Price(part)
-    steps = np.unique(np.concatenate([path.join_at, best]))
-    steps = steps[np.isfinite(steps)]
-    ends = [max(path.t_min, -LARGEST), *steps.tolist(), min(path.t_max, LARGEST)]
-    worst = Fraction(0)
-    for low, high in pairwise(ends):
-        first = min(nextafter(low, inf), high)
-        side, best_side = path.join_at < high, best < high
-        if (side == best_side).all():
-            continue
-        ours, theirs = price.line(side), price.line(best_side)
-        for t in {first, high, min(max(0.0, first), high)}:
-            worst = max(worst, price.excess(ours, theirs, t))
-    return float(worst)
-
-
-class _Price:
-    """What sides of a part cost, in whole numbers of one unit."""
-
-    def __init__(self, part: Part) -> None:
-        row_start, column, capacity = csr_arrays(part.capacities)
-        (self._c, self._b, self._m), self._unit = twin.whole_numbers(capacity, part.cost, part.slope)
-        self._row = np.repeat(np.arange(part.n_nodes), np.diff(row_start))
-        self._column = column
-
-    def line(self, side: NDArray[np.bool_]) -> tuple[int, int, int]:
-        """Return a side's fixed cost, its slope, and the sizes of the terms in the former."""
-        torn = sum(self._c[k] for k in np.flatnonzero(side[self._row] & ~side[self._column]))
-        inside = np.flatnonzero(side).tolist()
-        fixed = sum(self._b[i] for i in inside)
-        return torn + fixed, sum(self._m[i] for i in inside), torn + sum(abs(self._b[i]) for i in inside)
-
-    def excess(self, ours: tuple[int, int, int], theirs: tuple[int, int, int], t: float) -> Fraction:
-        """Return by how much ours is dearer at t, relative to the terms of both."""
-        top, bottom = t.as_integer_ratio()
-        dearer = (ours[0] - theirs[0]) * bottom - top * (ours[1] - theirs[1])
-        dearer -= self._unit * bottom // NOTHING
-        terms = (ours[2] + theirs[2]) * bottom + abs(top) * (ours[1] + theirs[1])
-        return Fraction(dearer, terms) if dearer > 0 else Fraction(0)
