@@ -163,7 +163,7 @@ def test_sides_are_nested_and_counted(problem):
     grid = sorted(telling_tradeoffs(path))
     sides = [path.source_side(t) for t in grid]
     assert all((earlier <= later).all() for earlier, later in zip(sides, sides[1:], strict=False))
-    assert path.sides(grid).tolist() == [side.sum() for side in sides]
+    assert path.n_source(grid).tolist() == [side.sum() for side in sides]
 
 
 @settings(max_examples=60, deadline=None)
@@ -249,7 +249,7 @@ def test_an_empty_problem_has_an_empty_answer():
     assert path.join_at.shape == (0,)
     assert path.breakpoints.shape == (0,)
     assert path.value(1.0) == 0.0
-    assert path.sides([0.0, 1.0]).tolist() == [0, 0]
+    assert path.n_source([0.0, 1.0]).tolist() == [0, 0]
     assert verify(CutProblem(sparse.csr_array((0, 0)), [], []), path).is_optimal
 
 

@@ -138,7 +138,7 @@ def test_asking_outside_the_solved_range_is_refused():
     ):
         path.source_side(1.5)
     with pytest.raises(ValueError, match=r"trade-off -0.5 lies outside"):
-        path.sides([-0.5, 0.5])
+        path.n_source([-0.5, 0.5])
     with pytest.raises(ValueError, match="the trade-off is NaN; give a number"):
         path.value(np.nan)
 

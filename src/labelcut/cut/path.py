@@ -81,7 +81,7 @@ class CutPath:
         self._check_range(np.asarray(t, dtype=float))
         return self.join_at < t
 
-    def sides(self, grid: ArrayLike) -> NDArray[np.int64]:
+    def n_source(self, grid: ArrayLike) -> NDArray[np.int64]:
         """Return the number of nodes on the source side at each trade-off of a grid."""
         grid = np.asarray(grid, dtype=float)
         self._check_range(grid)
