@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import asdict, replace
 
 import joblib
 import numpy as np
@@ -11,15 +12,17 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from labelcut import HNC, ConfidenceHNC, find_label_issues
+from labelcut import DEFAULT, HNC, LITERAL, PAPER, ConfidenceHNC, find_label_issues
+from labelcut.hnc.settings import settings_of
 from labelcut.model_selection import PartlyLabeledKFold
 
 PRESETS = ("default", "paper", "literal")
 
 
-def small(preset="default", **parameters):
+def small(preset="default", random_state=0, n_jobs=None, verbose=False, **choices):
     """An estimator with few trees, for speed."""
-    return ConfidenceHNC(preset, n_trees=15, **parameters)
+    settings = settings_of(preset, {"n_trees": 15} | choices)
+    return ConfidenceHNC(settings, random_state=random_state, n_jobs=n_jobs, verbose=verbose)
 
 
 def moons(n=240, share_wrong=0.1, share_unlabeled=0.3, seed=0):
@@ -71,8 +74,8 @@ def test_the_prediction_is_the_more_probable_class():
 def test_with_the_paper_the_prediction_is_the_side_of_the_cut():
     X, given, *_ = moons()
     clf = small("paper").fit(X, given)
-    found = clf._separations[0]
-    assert np.array_equal(clf.transduction_, (found.join_at < clf.tradeoff_)[clf._place].astype(int))
+    found = clf._answer.cuts.separations[0]
+    assert np.array_equal(clf.transduction_, (found.join_at < clf.tradeoff_)[clf._answer.place].astype(int))
     assert clf.tradeoff_ == pytest.approx(round(clf.tradeoff_ * 500) / 500)
     is_contrary = (given != -1) & (clf.transduction_ != given)
     assert np.array_equal(clf.is_label_issue_, is_contrary)
@@ -109,7 +112,7 @@ def test_label_issues_is_a_table_with_cleanlabs_columns_first():
 
 def test_find_label_issues_is_the_table_of_a_fit():
     X, given, *_ = moons()
-    table = find_label_issues(X, given, n_trees=15)
+    table = find_label_issues(X, given, preset=replace(DEFAULT, n_trees=15))
     pd.testing.assert_frame_equal(table, small().fit(X, given).label_issues_)
 
 
@@ -172,7 +175,7 @@ def test_weight_zero_is_the_same_as_no_label():
 
 def test_hnc_is_confidence_hnc_with_every_label_held():
     X, given, *_ = moons()
-    hnc = HNC(n_trees=15).fit(X, given)
+    hnc = HNC(replace(DEFAULT, n_trees=15)).fit(X, given)
     held = small().fit(X, given, sample_weight=np.full(len(X), np.inf))
     assert np.array_equal(hnc.transduction_, held.transduction_)
     assert np.array_equal(hnc.label_distributions_, held.label_distributions_)
@@ -316,7 +319,7 @@ def test_several_classes_are_told_apart(preset):
 
 def test_two_classes_need_one_separation_only():
     X, given, *_ = moons()
-    assert len(small().fit(X, given)._separations) == 1
+    assert len(small().fit(X, given)._answer.cuts.separations) == 1
 
 
 # -- same input, same bytes ------------------------------------------------------------------------
@@ -384,10 +387,10 @@ def test_copies_of_a_fitted_estimator_answer_alike(copy, tmp_path):
 
 
 def test_clones_keep_parameters_untouched():
-    strengths = [1, 2]
-    clf = ConfidenceHNC("paper", n_neighbors=7, prior_strengths=strengths, verbose=True)
+    importances = [1, 2]
+    clf = ConfidenceHNC("paper", n_neighbors=7, importances=importances, verbose=True)
     assert clone(clf).get_params() == clf.get_params()
-    assert clf.prior_strengths is strengths
+    assert clf.importances is importances
 
 
 def test_sample_weight_is_routed():
@@ -489,7 +492,7 @@ def test_importances_can_be_given_or_left_out():
     X, given, *_ = moons()
     assert small(importances="equal").fit(X, given).feature_importances_.tolist() == [0.5, 0.5]
     assert small(importances=[3, 1]).fit(X, given).feature_importances_.tolist() == [0.75, 0.25]
-    assert small("paper", importances="equal").fit(X, given).forest_ is None
+    assert small("paper", importances="equal").fit(X, given).opinion_.importances is None
 
 
 def test_confidences_may_be_computed_again_in_each_fold():
@@ -507,13 +510,13 @@ def test_confidences_may_be_computed_again_in_each_fold():
         ({"n_neighbors": 0}, ValueError, r"n_neighbors=0; choose at least 1"),
         ({"n_neighbors": 2.5}, TypeError, r"n_neighbors=2.5 is a float; give a whole number"),
         ({"bandwidth": -1.0}, ValueError, r"bandwidth=-1.0; give a finite number above 0"),
-        ({"enough_hidden": 0}, ValueError, r"enough_hidden=0; give a number of labels above 0"),
+        ({"enough_hidden": 0}, ValueError, r"enough_hidden=0.0; give a number above 0, or inf for all"),
         ({"n_folds": 1}, ValueError, r"n_folds=1; choose at least 2"),
-        ({"tradeoff": "best"}, ValueError, r"tradeoff='best'; choose 'crossing', 'accuracy' or a finite"),
-        ({"prior_strengths": [-1]}, ValueError, r"prior_strengths contains -1.0; give numbers of 0 or more"),
-        ({"importances": "trees"}, ValueError, r"importances='trees'; choose 'forest', 'equal' or one"),
+        ({"tradeoff": "best"}, ValueError, r"tradeoff='best'; choose one of 'crossing', 'accuracy', or give"),
+        ({"prior_strengths": [-1]}, ValueError, r"prior_strengths\[0\]=-1.0; give a finite number of 0"),
+        ({"importances": "trees"}, ValueError, r"importances='trees'; choose one of 'forest', 'equal', or"),
         ({"importances": [1, 2, 3]}, ValueError, r"importances have shape \(3,\), but X has 2 columns"),
-        ({"confidence_strength": 0}, ValueError, r"confidence_strength=0; give a finite number above 0"),
+        ({"confidence_strength": 0}, ValueError, r"confidence_strength=0.0; give a finite number above 0"),
         ({"preset": 3}, TypeError, r"preset=3 is a int; choose one of 'default', 'paper', 'literal'"),
         ({"kernel": ["squared"]}, TypeError, r"kernel=\['squared'\] is a list; choose one of 'squared'"),
         ({"bandwidth": "a"}, TypeError, r"bandwidth='a' is a str; give a number"),
@@ -522,21 +525,53 @@ def test_confidences_may_be_computed_again_in_each_fold():
         ({"leaf_sizes": 0.01}, TypeError, r"leaf_sizes=0.01 is a float; give a sequence of numbers"),
         ({"leaf_sizes": "0.01"}, TypeError, r"leaf_sizes='0.01' is a str; give a sequence of numbers"),
         ({"enough_hidden": "all"}, TypeError, r"enough_hidden='all' is a str; give a number"),
-        ({"enough_hidden": np.nan}, ValueError, r"enough_hidden=nan; give a number of labels above 0"),
-        ({"scale": "no"}, ValueError, r"scale='no'; choose one of 'robust', 'standard', 'none'"),
-        ({"scale": False}, TypeError, r"scale=False is a bool; choose one of 'robust', 'standard', 'none'"),
+        ({"enough_hidden": np.nan}, ValueError, r"enough_hidden=nan; give a number above 0"),
+        ({"scale": "no"}, TypeError, r"scale='no' is a str; choose one of True, False"),
         ({"verbose": "no"}, TypeError, r"verbose='no' is a str; choose one of True, False"),
         ({"confidence_symmetric": "no"}, TypeError, r"confidence_symmetric='no' is a str; choose one of"),
         ({"tradeoff": [0.5]}, TypeError, r"tradeoff=\[0.5\] is a list; give a number"),
         ({"prior_strengths": "12"}, TypeError, r"prior_strengths='12' is a str; give a sequence of numbers"),
-        ({"importances": ["a", "b"]}, TypeError, r"importances=\['a', 'b'\] are no numbers"),
+        ({"importances": ["a", "b"]}, TypeError, r"importances\[0\]='a' is a str; give a number"),
         ({"n_trees": 2.5}, TypeError, r"n_trees=2.5 is a float; give a whole number"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_named_with_what_is_allowed(parameters, error, message):
     X, given, *_ = moons()
+    is_parameter = set(parameters) <= set(ConfidenceHNC().get_params())
+    clf = ConfidenceHNC(**parameters) if is_parameter else ConfidenceHNC(replace(DEFAULT, **parameters))
     with pytest.raises(error, match=message):
-        ConfidenceHNC(**parameters).fit(X, given)
+        clf.fit(X, given)
+
+
+def test_a_preset_may_be_settings_of_ones_own():
+    X, given, *_ = moons()
+    mine = replace(PAPER, n_trees=15, kernel="literal", n_neighbors=9)
+    clf = ConfidenceHNC(mine, n_neighbors=4).fit(X, given)
+    assert clf.graph_.n_neighbors == 4, "a parameter wins over the settings"
+    assert clone(clf).get_params() == clf.get_params()
+    by_name = small("paper", kernel="literal", n_neighbors=4).fit(X, given)
+    assert by_name.p_wrong_.tobytes() == clf.p_wrong_.tobytes()
+
+
+def test_presets_show_their_differences():
+    def different(one, other):
+        return {name for name, value in asdict(one).items() if value != asdict(other)[name]}
+
+    assert len(different(PAPER, DEFAULT)) == 9
+    assert different(LITERAL, PAPER) == {
+        "kernel",
+        "one_sided",
+        "confidence_symmetric",
+        "confidence_counts",
+        "confidence_scale",
+    }
+    for preset in (DEFAULT, PAPER, LITERAL):
+        assert settings_of(preset, {}) == preset, "a preset passes its own check"
+
+
+def test_a_setting_that_does_not_exist_is_named():
+    with pytest.raises(ValueError, match=r"the setting='kernl'; choose one of .* Did you mean 'kernel'\?"):
+        settings_of("paper", {"kernl": "literal"})
 
 
 # -- bad input -------------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from labelcut.hnc.calibration import (
     asymmetric_rates,
     estimate_noise,
     fit_logistic,
-    flag_by_expected_f1,
     true_class_probability,
     wrong_label_probability,
 )
+from labelcut.hnc.flags import flag_by_expected_f1
 
 
 def noisy_labels(n, rates, seed=0):

@@ -6,7 +6,8 @@ import pytest
 from labelcut.graph import similarity_graph
 from labelcut.hnc.calibration import Logistic
 from labelcut.hnc.confidence import PAPER_GRID
-from labelcut.hnc.tradeoff import best_accuracy_tradeoff, choose_tradeoff, confidence_cut, crossing_tradeoff
+from labelcut.hnc.objective import confidence_cut
+from labelcut.hnc.tradeoff import best_accuracy_tradeoff, choose_tradeoff, crossing_tradeoff
 
 
 def two_clouds(n=60, seed=0):

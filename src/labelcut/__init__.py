@@ -5,19 +5,36 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelcut.auditing import Audit, audit
-    from labelcut.hnc.classifier import HNC, ConfidenceHNC, find_label_issues
+    from labelcut.hnc.classifier import ConfidenceHNC
+    from labelcut.hnc.held_labels import HNC
+    from labelcut.hnc.one_call import find_label_issues
+    from labelcut.hnc.settings import DEFAULT, LITERAL, PAPER, Settings
 
-__all__ = ["HNC", "Audit", "ConfidenceHNC", "audit", "find_label_issues"]
+__all__ = [
+    "DEFAULT",
+    "HNC",
+    "LITERAL",
+    "PAPER",
+    "Audit",
+    "ConfidenceHNC",
+    "Settings",
+    "audit",
+    "find_label_issues",
+]
 
 __version__ = "0.1.0"
 
 #: Where each public name lives; it is imported when first asked for, so that `import labelcut` costs nothing.
 _HOME = {
-    "HNC": "labelcut.hnc.classifier",
+    "HNC": "labelcut.hnc.held_labels",
     "Audit": "labelcut.auditing",
     "audit": "labelcut.auditing",
     "ConfidenceHNC": "labelcut.hnc.classifier",
-    "find_label_issues": "labelcut.hnc.classifier",
+    "find_label_issues": "labelcut.hnc.one_call",
+    "Settings": "labelcut.hnc.settings",
+    "DEFAULT": "labelcut.hnc.settings",
+    "PAPER": "labelcut.hnc.settings",
+    "LITERAL": "labelcut.hnc.settings",
 }
 
 

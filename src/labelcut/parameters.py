@@ -48,11 +48,11 @@ def numbers(name: str, values: Any) -> tuple[float, ...]:
     return tuple(number(f"{name}[{i}]", value) for i, value in enumerate(values))
 
 
-def one_of(name: str, value: Any, allowed: Iterable[str | bool]) -> Any:
-    """Return one of a few words, or True or False."""
+def one_of(name: str, value: Any, allowed: Iterable[str | bool], or_else: str = "") -> Any:
+    """Return one of a few words, or True or False; ``or_else`` names what would do as well."""
     allowed = tuple(allowed)
     kinds = (str,) if isinstance(allowed[0], str) else (bool, np.bool_)
-    choices = ", ".join(repr(choice) for choice in allowed)
+    choices = ", ".join(repr(choice) for choice in allowed) + (f", or give {or_else}" if or_else else "")
     if not isinstance(value, kinds):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}; choose one of {choices}.")
     if value not in allowed:

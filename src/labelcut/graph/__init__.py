@@ -4,8 +4,8 @@ from labelcut.graph.nearest import NeighborIndex, Neighbors, build_index, neighb
 from labelcut.graph.similarity import (
     SimilarityGraph,
     graph_from_distances,
-    kernel_weights,
     similarity_graph,
+    similarity_to,
 )
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "SimilarityGraph",
     "build_index",
     "graph_from_distances",
-    "kernel_weights",
     "neighbors",
     "similarity_graph",
+    "similarity_to",
 ]

@@ -18,8 +18,8 @@ from labelcut.parameters import one_of, positive
 __all__ = [
     "SimilarityGraph",
     "graph_from_distances",
-    "kernel_weights",
     "similarity_graph",
+    "similarity_to",
 ]
 
 
@@ -46,6 +46,7 @@ class SimilarityGraph:
     n_neighbors : int
         Neighbors asked for per row. A row may have more, because others may choose it.
     bandwidth : float
+    kernel : str
     recall : float
         Share of the true nearest rows that were found; 1.0 when the search was exact.
     """
@@ -53,6 +54,7 @@ class SimilarityGraph:
     weights: sparse.csr_array[Any, Any]
     n_neighbors: int
     bandwidth: float
+    kernel: str = "squared"
     recall: float = 1.0
     degree: Floats = field(init=False)
     component: Ints = field(init=False)
@@ -114,7 +116,7 @@ def similarity_graph(
         (weigh(found.distance, bandwidth, index.n_features).ravel(), found.index.ravel(), starts),
         shape=(n_rows, n_rows),
     )
-    return SimilarityGraph(combine(directed), n_neighbors, float(bandwidth), found.recall)
+    return SimilarityGraph(combine(directed), n_neighbors, float(bandwidth), kernel, found.recall)
 
 
 def graph_from_distances(
@@ -162,12 +164,30 @@ def graph_from_distances(
     directed = sparse.csr_array(
         (weigh(distance, bandwidth, n_features), (source, target)), shape=(n_rows, n_rows)
     )
-    return SimilarityGraph(combine(directed), n_neighbors, float(bandwidth))
+    return SimilarityGraph(combine(directed), n_neighbors, float(bandwidth), kernel)
 
 
-def kernel_weights(distance: Floats, kernel: str, bandwidth: float, n_features: int) -> Floats:
-    """Return the weights of distances, before both directions are brought together."""
-    return _kernel(kernel, bandwidth)(distance, bandwidth, n_features)
+def similarity_to(
+    index: NeighborIndex, rows: Floats, graph: SimilarityGraph, *, n_jobs: int | None = None
+) -> sparse.csr_array[Any, Any]:
+    """Return the weights of new rows to their nearest rows in an index, one line per new row.
+
+    Parameters
+    ----------
+    index : NeighborIndex
+        The rows that can be neighbors.
+    rows : ndarray of shape (n_new, n_features)
+        New rows, scaled and weighted like those of the index.
+    graph : SimilarityGraph
+        The graph made from the index: as many neighbors are asked for, weighted by the same kernel. No row of
+        the index chooses a new one, so all weights are one-sided; they count in full.
+    n_jobs : int or None
+        Threads, as in joblib. The result does not depend on it.
+    """
+    near = index.of(rows, graph.n_neighbors, n_jobs)
+    weight = KERNELS[graph.kernel](near.distance, graph.bandwidth, index.n_features)
+    starts = np.arange(0, near.index.size + 1, graph.n_neighbors)
+    return sparse.csr_array((weight.ravel(), near.index.ravel(), starts), shape=(len(rows), index.n_rows))
 
 
 def _kernel(kernel: str, bandwidth: float) -> Callable[[Floats, float, int], Floats]:

@@ -20,7 +20,6 @@ __all__ = [
     "asymmetric_rates",
     "estimate_noise",
     "fit_logistic",
-    "flag_by_expected_f1",
     "true_class_probability",
     "wrong_label_probability",
 ]
@@ -221,25 +220,3 @@ def wrong_label_probability(probability: Floats, is_positive_label: Mask, rates:
     wrong = (1.0 - of_label) * into_label
     total = wrong + of_label * (1.0 - out_of_label)
     return np.divide(wrong, total, out=np.zeros_like(wrong), where=total > 0)
-
-
-def flag_by_expected_f1(p_wrong: Floats) -> Mask:
-    """Return the mask of rows to flag: the set with the largest expected F1.
-
-    With rows sorted by descending probability that is a prefix, and its expected F1 is close to ``2 * sum
-    of p in the prefix / (its length + sum of all p)``. Flagging nothing is right when no label is wrong at
-    all, so it is preferred when that is likelier than the best F1 is high.
-    """
-    if not p_wrong.size:
-        return np.zeros(0, dtype=bool)
-    p = np.sort(p_wrong)[::-1]
-    total = p.sum()
-    if total == 0.0:
-        return np.zeros(p_wrong.size, dtype=bool)
-    f1 = 2.0 * np.cumsum(p) / (np.arange(1, p.size + 1) + total)
-    best = int(np.argmax(f1))
-    with np.errstate(divide="ignore"):
-        p_no_error = np.exp(np.log1p(-p).sum())
-    if p_no_error >= f1[best]:
-        return np.zeros(p_wrong.size, dtype=bool)
-    return np.asarray(p_wrong >= p[best])

@@ -18,7 +18,6 @@ __all__ = [
     "weight_columns",
 ]
 
-
 #: Usual distances from the median at which values are clipped. Of 5, 10, ranks and normal scores on three
 #: tables, 10 kept the accuracy and found most of the wrong labels.
 FARTHEST = 10.0

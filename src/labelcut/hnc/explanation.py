@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelcut.graph import SimilarityGraph
+from labelcut.hnc.answer import Answer
+from labelcut.hnc.labels import UNLABELED, plain, with_gaps
 from labelcut.hnc.separation import Separation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Explanation", "Side", "weigh_sides"]
+__all__ = ["Explanation", "Side", "explain_row"]
 
 
 @dataclass(frozen=True)
@@ -142,12 +145,43 @@ class Explanation:
         return "\n".join(lines)
 
 
-def plain(label: Any) -> Any:
-    """Return a label as a Python object, which is shown without its numpy type."""
-    return label.item() if isinstance(label, np.generic) else label
+def explain_row(answer: Answer, row: int) -> Explanation:
+    """Tell why a row of the fitted table got its class."""
+    n_rows = answer.place.size
+    row = operator.index(row)
+    if not 0 <= row < n_rows:
+        raise IndexError(f"row {row} is not in the table; its {n_rows} rows are numbered from 0.")
+    i = int(answer.place[row])
+    found, graph, classes = answer.found, answer.graph, answer.classes
+    code, predicted = int(answer.codes[i]), int(found.predicted[i])
+    asked = predicted if code == UNLABELED else code
+    cut, is_mirrored = answer.cuts.of_class(asked)
+    positive, negative, trust = _weigh_sides(graph, cut, i)
+    near = slice(graph.weights.indptr[i], graph.weights.indptr[i + 1])
+    node, weight = graph.weights.indices[near], graph.weights.data[near]
+    by_weight = np.lexsort((node, -weight))
+    node, weight = node[by_weight], weight[by_weight]
+    return Explanation(
+        row=row,
+        status=str(answer.status[row]),
+        given_label=None if code == UNLABELED else plain(classes[code]),
+        predicted_label=plain(classes[predicted]),
+        class_in_question=plain(classes[asked]),
+        keep=negative if is_mirrored else positive,
+        flip=positive if is_mirrored else negative,
+        label_confidence=float(found.confidence[i]),
+        p_wrong=float(found.p_wrong[i]),
+        joins_at=float(cut.join_at[i]),
+        tradeoff=cut.choice.tradeoff,
+        flips_at_trust=trust,
+        neighbors=answer.order[node],
+        weights=weight,
+        neighbor_labels=with_gaps(classes, answer.codes[node]),
+        neighbor_predictions=classes[found.predicted[node]],
+    )
 
 
-def weigh_sides(graph: SimilarityGraph, found: Separation, i: int) -> tuple[Side, Side, float]:
+def _weigh_sides(graph: SimilarityGraph, found: Separation, i: int) -> tuple[Side, Side, float]:
     """Return the cost of row i on either side, positive first, and the trust that makes them equal."""
     near = slice(graph.weights.indptr[i], graph.weights.indptr[i + 1])
     weight = graph.weights.data[near]

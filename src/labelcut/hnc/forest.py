@@ -71,7 +71,7 @@ class Forest:
     scores: dict[float, float] = field(repr=False)
     model: RandomForestClassifier = field(repr=False)
 
-    def predict_proba(self, X: ArrayLike, n_jobs: int | None = None) -> Floats:
+    def of(self, X: ArrayLike, n_jobs: int | None = None) -> Floats:
         """Return the probability of each class for new rows, the same bytes for any ``n_jobs``."""
         X32 = np.ascontiguousarray(as_matrix(X), dtype=np.float32)
         rows = np.arange(len(X32))

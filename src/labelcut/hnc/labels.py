@@ -11,10 +11,23 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-__all__ = ["UNLABELED", "Labels", "check_trust", "hold_only_labels", "read_labels"]
+__all__ = [
+    "UNLABELED",
+    "Labels",
+    "check_classes",
+    "check_trust",
+    "hold_only_labels",
+    "plain",
+    "read_labels",
+    "with_gaps",
+]
 
 #: The class number of a row without a label; the same mark is read in ``y``, as in scikit-learn.
 UNLABELED = -1
+
+#: Each class beyond two is a cut of its own, and a y with this many classes is nearly always the wrong
+#: column.
+MAX_CLASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +101,36 @@ def read_labels(y: Any, n_rows: int) -> Labels:
     codes = np.full(n_rows, UNLABELED, dtype=np.int64)
     codes[is_labeled] = found
     return Labels(classes, codes)
+
+
+def plain(label: Any) -> Any:
+    """Return a label as a Python object, which is shown without its numpy type."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def with_gaps(classes: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the classes of rows, None for unlabeled ones; an object array only if there are any."""
+    if (codes != UNLABELED).all():
+        return np.asarray(classes[codes])
+    values = classes.astype(object)[codes]
+    values[codes == UNLABELED] = None
+    return np.asarray(values)
+
+
+def check_classes(labels: Labels) -> None:
+    """Refuse one class, and more classes than can be meant."""
+    n_classes = labels.classes.size
+    if n_classes == 1:
+        raise ValueError(
+            f"all {labels.n_labeled} labeled rows are {plain(labels.classes[0])!r}; at least one row of "
+            "each class is needed, and at least two classes."
+        )
+    if n_classes > MAX_CLASSES:
+        raise ValueError(
+            f"y has {n_classes} classes among {labels.n_labeled} labeled rows; at most {MAX_CLASSES} are "
+            "supported, since each is a cut of its own. If y is an identifier or a number, choose another "
+            "column; else merge rare classes."
+        )
 
 
 def check_trust(sample_weight: Any, labels: Labels) -> tuple[Labels, NDArray[np.float64]]:

@@ -1,17 +1,16 @@
 """One class against the rest: all steps of Confidence HNC after the graph, in the order of the paper.
 
-Two classes need this once; more classes need it once per class, on the same graph and with the same forest.
+Two classes need this once; more classes need it once per class, on the same graph and with the same opinion.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import logit
 
 from labelcut.arrays import Floats, Ints, Mask
@@ -19,92 +18,24 @@ from labelcut.graph import SimilarityGraph
 from labelcut.hnc.calibration import (
     Logistic,
     NoiseRates,
-    asymmetric_rates,
     estimate_noise,
     fit_logistic,
     true_class_probability,
     wrong_label_probability,
 )
-from labelcut.hnc.confidence import PAPER_GRID, label_confidence
-from labelcut.hnc.tradeoff import Choice, choose_tradeoff, confidence_cut
+from labelcut.hnc.clock import StageClock
+from labelcut.hnc.confidence import label_confidence
+from labelcut.hnc.objective import confidence_cut
+from labelcut.hnc.prior import Prior
+from labelcut.hnc.settings import Settings
+from labelcut.hnc.tradeoff import Choice, choose_tradeoff
 
-__all__ = ["Prior", "Separation", "Settings", "StageClock", "separate"]
+__all__ = ["Separation", "neighbor_vote", "separate"]
 
-
-#: The forest's probabilities are kept this far from 0 and 1 before their log-odds are taken.
-PRIOR_CLIP = 0.02
 
 #: Noise rates used in the ratio of label terms are at least this, because a rate of 0 would make a label
 #: certain.
 LOWEST_RATE_IN_RATIO = 0.02
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The choices of :class:`~labelcut.ConfidenceHNC` that this module needs, none of them open."""
-
-    breakpoints: str = "exact"
-    confidence_symmetric: bool = True
-    confidence_counts: str = "free"
-    confidence_scale: str = "degree"
-    confidence_strength: float = 1.0
-    confidence_in_folds: str = "once"
-    prior_strengths: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)
-    tradeoff: str | float = "crossing"
-    decision: str = "probability"
-    noise: str = "auto"
-
-    @property
-    def grid(self) -> Floats | None:
-        """The trade-offs to look at, or None for all of them."""
-        return PAPER_GRID if self.breakpoints == "grid" else None
-
-
-@dataclass
-class StageClock:
-    """Seconds per stage; tells each stage to the user as it begins if asked to."""
-
-    is_talking: bool = False
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time what happens inside, added to earlier times of the same stage."""
-        if self.is_talking:
-            sys.stderr.write(f"[labelcut] {name} ...\n")
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-
-@dataclass(frozen=True)
-class Prior:
-    """The forest's opinion as log-odds in units of their standard deviation over the labeled rows.
-
-    The unit makes a strength near 1 right whatever the noise. Under one-sided noise it is undone first.
-    """
-
-    sd: float
-    rates: NoiseRates | None
-
-    @classmethod
-    def fit(cls, probability: Floats, sign: Ints, noise: str) -> Prior:
-        """Learn the unit, and whether the noise is one-sided, from the labeled rows."""
-        p, is_positive = probability[sign != 0], sign[sign != 0] > 0
-        rates = asymmetric_rates(p, p > 0.5, is_positive) if noise != "symmetric" else None
-        rates = None if rates is None else rates.bounded(0.0)
-        return cls(float(np.std(_log_odds(p, rates))), rates)
-
-    def of(self, probability: Floats) -> Floats:
-        """Return the prior of rows from the forest's probability of the positive class."""
-        log_odds = _log_odds(probability, self.rates)
-        return log_odds / self.sd if self.sd > 0 else np.zeros_like(log_odds)
-
-
-def _log_odds(probability: Floats, rates: NoiseRates | None) -> Floats:
-    if rates is not None:
-        probability = true_class_probability(probability, rates)
-    return np.asarray(logit(np.clip(probability, PRIOR_CLIP, 1.0 - PRIOR_CLIP)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +52,8 @@ class Separation:
         The g and u of the cut (see :mod:`labelcut.hnc.tradeoff`).
     label_price : ndarray of shape (n_rows,)
         What the label term would be at a trust of 1.
-    prior : Prior or None
-        How the forest's probability of a new row becomes its prior; None if no prior is used.
+    prior : Prior
+        How an opinion on a new row becomes its pull.
     choice : Choice
         Trade-off and prior strength, and what the folds said.
     join_at : ndarray of shape (n_rows,)
@@ -148,7 +79,7 @@ class Separation:
     label_term: Floats
     prior_term: Floats
     label_price: Floats
-    prior: Prior | None
+    prior: Prior
     choice: Choice
     join_at: Floats
     is_positive_side: Mask
@@ -159,11 +90,9 @@ class Separation:
     probability: Floats
     p_wrong: Floats
 
-    def probability_of(self, vote: Floats, forest_probability: Floats | None) -> Floats:
-        """Return P(truly positive) of new rows from the sides of their neighbours and the forest."""
-        score = vote + self.offset
-        if self.prior is not None and forest_probability is not None:
-            score = score + self.choice.strength * self.prior.of(forest_probability)
+    def probability_of(self, vote: Floats, opinion: Floats) -> Floats:
+        """Return P(truly positive) of new rows from the sides of their neighbours and an opinion on them."""
+        score = vote + self.offset + self.choice.strength * self.prior.of(opinion)
         return true_class_probability(self.curve(score), self.rates)
 
 
@@ -171,7 +100,7 @@ def separate(
     graph: SimilarityGraph,
     sign: Ints,
     trust: Floats,
-    forest_probability: Floats | None,
+    opinion: Floats,
     folds: Sequence[Mask],
     settings: Settings,
     clock: StageClock,
@@ -187,8 +116,8 @@ def separate(
         1 for a positive, -1 for a negative label, 0 for unlabeled rows.
     trust : ndarray of shape (n_rows,)
         Factor on the confidence of each label; ``inf`` holds a label.
-    forest_probability : ndarray of shape (n_rows,) or None
-        The forest's probability of the positive class, out-of-bag for labeled rows.
+    opinion : ndarray of shape (n_rows,)
+        Probability of the positive class, never from the row's own label.
     folds : sequence of ndarray of bool
         Labeled rows to hide in each fold.
     settings : Settings
@@ -198,32 +127,31 @@ def separate(
     n_jobs : int, optional
         Threads; the result has the same bytes for any number.
     """
-    prior, pull = None, np.zeros(sign.size)
-    if settings.prior_strengths and forest_probability is not None:
-        prior = Prior.fit(forest_probability, sign, settings.noise)
-        pull = prior.of(forest_probability)
-    noise = prior.rates if prior else None
+    prior = Prior.fit(opinion, sign, settings.noise) if settings.prior_strengths else Prior(0.0, None)
+    pull, noise = prior.of(opinion), prior.rates
     scale = _label_scale(graph, settings.confidence_scale)
+
+    worth = scale * settings.confidence_strength
+
+    def price(confidence: Floats, seen: Ints) -> Floats:
+        return _label_term(confidence, seen, trust, worth, noise)
 
     with clock.stage("confidence cuts"):
         confidence = _confidence(graph, sign, trust, settings, n_jobs)
-    worth = scale * settings.confidence_strength
-    label_term = _label_term(confidence, sign, trust, worth, noise)
+        label_term = price(confidence, sign)
 
     with clock.stage("fold cuts"):
         label_terms = [label_term] * len(folds)
         if settings.confidence_in_folds == "each":
-            for k, hidden in enumerate(folds):
-                seen = np.where(hidden, 0, sign)
-                in_fold = _confidence(graph, seen, trust, settings, n_jobs)
-                label_terms[k] = _label_term(in_fold, seen, trust, worth, noise)
+            in_fold = [np.where(hidden, 0, sign) for hidden in folds]
+            label_terms = [price(_confidence(graph, seen, trust, settings, n_jobs), seen) for seen in in_fold]
         choice = choose_tradeoff(
             graph,
             sign,
             label_terms,
             scale * pull,
             folds,
-            strengths=settings.prior_strengths if prior else (0.0,),
+            strengths=settings.prior_strengths or (0.0,),
             rule=settings.tradeoff,
             level=noise.border if noise else 0.5,
             grid=settings.grid,
@@ -238,7 +166,8 @@ def separate(
     with clock.stage("probabilities"):
         # A lone row is on the border of the cut where its neighbours' vote plus the trade-off is 0.
         offset = choice.tradeoff if settings.decision == "cut" else 0.0
-        score = neighbor_vote(graph, is_positive_side) + offset + choice.strength * pull
+        vote = neighbor_vote(graph.weights, graph.degree, is_positive_side)
+        score = vote + offset + choice.strength * pull
         curve, rates = _calibrate(score, is_positive_side, sign, settings)
         probability, p_wrong = _judge_labels(curve(score), sign, trust, rates)
     return Separation(
@@ -260,11 +189,20 @@ def separate(
     )
 
 
-def neighbor_vote(graph: SimilarityGraph, is_positive_side: Mask) -> Floats:
-    """Return the weighted mean of the neighbours' sides, from -1 to 1; 0 without neighbours."""
-    side = np.where(is_positive_side, 1.0, -1.0)
-    pulled = np.asarray(graph.weights @ side)
-    return np.asarray(np.divide(pulled, graph.degree, out=np.zeros_like(pulled), where=graph.degree > 0))
+def neighbor_vote(weights: sparse.csr_array[Any, Any], degree: Floats, is_positive_side: Mask) -> Floats:
+    """Return the weighted mean of the neighbours' sides, from -1 to 1; 0 without neighbours.
+
+    Parameters
+    ----------
+    weights : csr_array of shape (n_queries, n_rows)
+        The similarity of each row in question to the rows whose sides are known.
+    degree : ndarray of shape (n_queries,)
+        Their sum per line.
+    is_positive_side : ndarray of bool of shape (n_rows,)
+        The sides.
+    """
+    pulled = np.asarray(weights @ np.where(is_positive_side, 1.0, -1.0))
+    return np.asarray(np.divide(pulled, degree, out=np.zeros_like(pulled), where=degree > 0))
 
 
 def _calibrate(
@@ -302,7 +240,7 @@ def _confidence(
         graph,
         sign,
         symmetric=settings.confidence_symmetric,
-        counts="with_seeds" if settings.confidence_counts == "with_seeds" else "free",
+        counts=settings.confidence_counts,
         grid=settings.grid,
         n_jobs=n_jobs,
     )

@@ -1,23 +1,28 @@
-"""The presets of the estimators, and the check of what the user chose instead."""
+"""Every choice and number of the method in one value; the presets are such values.
+
+What people tune is a parameter of the estimators too. Everything else is changed here::
+
+    from dataclasses import replace
+    from labelcut import PAPER, ConfidenceHNC
+
+    ConfidenceHNC(preset=replace(PAPER, kernel="literal"))
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
-from labelcut.hnc.columns import check_importances
-from labelcut.hnc.forest import check_leaf_sizes
+from labelcut.arrays import Floats
+from labelcut.hnc.confidence import PAPER_GRID
 from labelcut.hnc.labels import Labels
-from labelcut.hnc.separation import Settings
-from labelcut.parameters import number, numbers, one_of, positive, whole
-from labelcut.threads import check_n_jobs
+from labelcut.parameters import number, numbers, one_of, whole
 
-__all__ = ["PRESETS", "Plan", "make_plan"]
+__all__ = ["DEFAULT", "LITERAL", "PAPER", "PRESETS", "Settings", "settings_of"]
 
 #: From this many rows on the paper takes fewer neighbours and a smaller bandwidth (sections 6.2 and 6.3).
 PAPER_LARGE = 10_000
@@ -29,200 +34,247 @@ FEWEST_FOR_FOREST = 5
 #: accuracy.
 FEW_FOLDS_FROM = 100_000
 
-#: What a parameter left at None becomes. ``paper`` is section 6 of the paper, completed by what works where
-#: it is silent or cannot be meant; ``literal`` is the text word for word. docs/method.md has the evidence.
-PRESETS: dict[str, dict[str, Any]] = {
-    "default": {
-        "scale": "robust",
-        "importances": "forest",
-        "forest_tuning": "oob",
-        "kernel": "squared",
-        "one_sided": "half",
-        "breakpoints": "exact",
-        "confidence_symmetric": True,
-        "confidence_counts": "free",
-        "confidence_scale": "degree",
-        "prior_strengths": (0.25, 0.5, 1.0, 2.0),
-        "tradeoff": "crossing",
-        "enough_hidden": 3000,
-        "decision": "probability",
-        "flags": "expected_f1",
-        "noise": "auto",
-    },
-    "paper": {
-        "scale": "standard",
-        "importances": "forest",
-        "forest_tuning": "cv",
-        "kernel": "squared",
-        "one_sided": "half",
-        "breakpoints": "grid",
-        "confidence_symmetric": True,
-        "confidence_counts": "free",
-        "confidence_scale": "degree",
-        "prior_strengths": (),
-        "tradeoff": "accuracy",
-        "enough_hidden": np.inf,
-        "decision": "cut",
-        "flags": "side",
-        "noise": "symmetric",
-    },
-    "literal": {
-        "scale": "standard",
-        "importances": "forest",
-        "forest_tuning": "cv",
-        "kernel": "literal",
-        "one_sided": "full",
-        "breakpoints": "grid",
-        "confidence_symmetric": False,
-        "confidence_counts": "with_seeds",
-        "confidence_scale": "mean",
-        "prior_strengths": (),
-        "tradeoff": "accuracy",
-        "enough_hidden": np.inf,
-        "decision": "cut",
-        "flags": "side",
-        "noise": "symmetric",
-    },
-}
 
-ALLOWED: dict[str, tuple[Any, ...]] = {
-    "scale": ("robust", "standard", "none"),
-    "verbose": (True, False),
-    "forest_tuning": ("oob", "cv"),
-    "kernel": ("squared", "literal"),
-    "one_sided": ("half", "full"),
-    "neighbor_search": ("auto", "exact", "approximate"),
-    "breakpoints": ("exact", "grid"),
-    "confidence_symmetric": (True, False),
-    "confidence_counts": ("free", "with_seeds"),
-    "confidence_scale": ("degree", "mean"),
-    "confidence_in_folds": ("once", "each"),
-    "decision": ("probability", "cut"),
-    "flags": ("expected_f1", "side"),
-    "noise": ("auto", "symmetric", "by_side"),
-}
+@dataclass(frozen=True)
+class Above:
+    """Finite numbers above a lowest one; infinity too, if it has a meaning."""
+
+    lowest: float
+    or_infinite: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Every choice of a fit, none of them open."""
+@dataclass(frozen=True)
+class AtLeast:
+    """Numbers from a lowest one on."""
 
-    scale: str
-    importances: NDArray[np.float64] | None  # None: ask the forest
-    forest_tuning: str
-    leaf_sizes: tuple[float, ...] | None
-    n_trees: int | None
-    n_neighbors: int
-    bandwidth: float
-    kernel: str
-    one_sided: str
-    neighbor_search: str
-    n_folds: int
-    n_folds_run: int
-    flags: str
-    settings: Settings
+    lowest: float
+
+
+Positive = Annotated[float, Above(0)]
+Shares = Annotated[tuple[float, ...], Above(0)]
+Strengths = Annotated[tuple[float, ...], AtLeast(0)]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every choice of a fit. The defaults are the preset "default".
+
+    Attributes
+    ----------
+    n_neighbors : int or None
+        Neighbours per row; None: 15 below 10000 rows, 10 from there on, and never more than there are.
+    bandwidth : float or None
+        Width of the similarity kernel; None: 0.75 below 10000 rows, 0.5 from there on.
+    kernel, one_sided
+        See :func:`labelcut.graph.similarity_graph`.
+    neighbor_search : {"auto", "exact", "approximate"}
+        See :func:`labelcut.graph.neighbors`.
+    scale : {"robust", "standard", "none"}
+        Bring columns to mean 0 and standard deviation 1 first. "robust" clips absurd values before that, so
+        that one bad row cannot flatten a column; see :func:`labelcut.hnc.columns.column_borders`.
+    importances : {"forest", "equal"} or tuple of float
+        How much each column counts in the distance between two rows.
+    forest_tuning : {"oob", "cv"}
+        How the leaf size of the forest is chosen; "cv" is the paper's way and far slower.
+    leaf_sizes : tuple of float or None
+        Leaf sizes to choose from, as shares of the labeled rows; None: those of the tuning.
+    n_trees : int or None
+        Trees in the forest; None: as many as the tuning takes.
+    confidence_symmetric : bool
+        Judge negative labels by the mirror image of how positive ones are judged; False as printed.
+    confidence_counts : {"free", "with_seeds"}
+        Whether seeds are counted in a confidence.
+    confidence_scale : {"degree", "mean"}
+        What a confidence of 1 weighs: the mean degree, which is ``n_neighbors`` times the mean weight a row
+        gives to its nearest rows; or the mean of all weights, as printed.
+    confidence_strength : float
+        A factor on that weight. Large values make every label a seed.
+    confidence_in_folds : {"once", "each"}
+        Compute confidences once, or again in each fold without its hidden labels.
+    breakpoints : {"exact", "grid"}
+        Look at every trade-off at which a cut changes, or at the 1001 values of the paper.
+    prior_strengths : tuple of float
+        Strengths of the forest prior to choose from; ``()`` for no prior.
+    tradeoff : {"crossing", "accuracy"} or float
+        How the trade-off is chosen from the folds: where a logistic fit crosses 1/2, or by the best
+        accuracy. A number is taken as it is.
+    n_folds : int
+        Folds for the choice of the trade-off.
+    enough_hidden : float
+        Run only as many of the folds as hide this many labels; ``inf`` runs all. From 100000 rows on (times
+        classes, if more than two) one fold and one prior strength have to do.
+    decision : {"probability", "cut"}
+        Predict the more probable class, or the side of the cut.
+    flags : {"expected_f1", "side"}
+        Flag the labels that give the largest expected F1, or those that the prediction contradicts.
+    noise : {"auto", "symmetric", "by_side"}
+        Whether both classes are taken to be mislabeled equally often. "auto" tests it.
+    """
+
+    n_neighbors: Annotated[int, AtLeast(1)] | None = None
+    bandwidth: Positive | None = None
+    kernel: Literal["squared", "literal"] = "squared"
+    one_sided: Literal["half", "full"] = "half"
+    neighbor_search: Literal["auto", "exact", "approximate"] = "auto"
+    scale: Literal["robust", "standard", "none"] = "robust"
+    importances: Literal["forest", "equal"] | tuple[float, ...] = "forest"
+    forest_tuning: Literal["oob", "cv"] = "oob"
+    leaf_sizes: Shares | None = None
+    n_trees: Annotated[int, AtLeast(1)] | None = None
+    confidence_symmetric: bool = True
+    confidence_counts: Literal["free", "with_seeds"] = "free"
+    confidence_scale: Literal["degree", "mean"] = "degree"
+    confidence_strength: Positive = 1.0
+    confidence_in_folds: Literal["once", "each"] = "once"
+    breakpoints: Literal["exact", "grid"] = "exact"
+    prior_strengths: Strengths = (0.25, 0.5, 1.0, 2.0)
+    tradeoff: Literal["crossing", "accuracy"] | float = "crossing"
+    n_folds: Annotated[int, AtLeast(2)] = 5
+    enough_hidden: Annotated[float, Above(0, or_infinite=True)] = 3000
+    decision: Literal["probability", "cut"] = "probability"
+    flags: Literal["expected_f1", "side"] = "expected_f1"
+    noise: Literal["auto", "symmetric", "by_side"] = "auto"
+
+    @property
+    def grid(self) -> Floats | None:
+        """The trade-offs to look at, or None for all of them."""
+        return PAPER_GRID if self.breakpoints == "grid" else None
 
     @property
     def needs_forest(self) -> bool:
         """True if a step uses the forest's importances or its probabilities."""
-        return self.importances is None or bool(self.settings.prior_strengths)
+        return self.importances == "forest" or bool(self.prior_strengths)
+
+    @property
+    def forest(self) -> dict[str, Any]:
+        """How the forest is grown, as arguments of :func:`~labelcut.hnc.forest.fit_forest`."""
+        return {"tuning": self.forest_tuning, "leaf_sizes": self.leaf_sizes, "n_trees": self.n_trees}
+
+    def graph(self, n_rows: int) -> dict[str, Any]:
+        """How so many rows are joined, as arguments of :func:`~labelcut.graph.similarity_graph`."""
+        is_large = n_rows >= PAPER_LARGE
+        usual = min(10 if is_large else 15, n_rows - 1)
+        return {
+            "n_neighbors": usual if self.n_neighbors is None else self.n_neighbors,
+            "bandwidth": (0.5 if is_large else 0.75) if self.bandwidth is None else self.bandwidth,
+            "kernel": self.kernel,
+            "one_sided": self.one_sided,
+        }
+
+    def fit_to(self, labels: Labels) -> Settings:
+        """Return the settings as far as these labels bear them: few, many, or of more than two classes."""
+        n_classes = labels.classes.size
+        fitted = self
+        if labels.codes.size * (1 if n_classes == 2 else n_classes) >= FEW_FOLDS_FROM:
+            nearest = min(self.prior_strengths, key=lambda a: abs(a - 1.0), default=None)
+            strengths = () if nearest is None else (nearest,)
+            fitted = replace(fitted, prior_strengths=strengths, enough_hidden=1)
+        if labels.n_labeled < FEWEST_FOR_FOREST * n_classes:
+            importances = "equal" if self.importances == "forest" else self.importances
+            fitted = replace(fitted, prior_strengths=(), importances=importances)
+        if n_classes > 2 and self.noise == "auto":
+            # One class against the rest is asymmetric by itself: wrong labels of the rest are spread over
+            # many classes.
+            fitted = replace(fitted, noise="by_side")
+        return fitted
 
 
-def make_plan(parameters: Mapping[str, Any], labels: Labels, n_features: int) -> Plan:
-    """Return the choices for a table: the user's, or else those of the preset."""
-    n_rows, n_classes = labels.codes.size, labels.classes.size
-    chosen = _with_preset(parameters)
-    check_n_jobs(chosen["n_jobs"])
-    is_large = n_rows >= PAPER_LARGE
-    n_neighbors = chosen["n_neighbors"]
-    if n_neighbors is None:
-        n_neighbors = min(10 if is_large else 15, n_rows - 1)
-    bandwidth = chosen["bandwidth"]
-    if bandwidth is None:
-        bandwidth = 0.5 if is_large else 0.75
-    n_folds = whole("n_folds", chosen["n_folds"], 2)
-    strengths = _strengths(chosen["prior_strengths"])
-    enough = _enough(chosen["enough_hidden"])
-    n_folds_run = int(np.clip(np.ceil(enough * n_folds / labels.n_labeled), 1, n_folds))
-    if n_rows * (1 if n_classes == 2 else n_classes) >= FEW_FOLDS_FROM:
-        strengths = strengths and (min(strengths, key=lambda a: abs(a - 1.0)),)
-        n_folds_run = 1
-    importances = _importances(chosen["importances"], n_features)
-    if labels.n_labeled < FEWEST_FOR_FOREST * n_classes:
-        strengths = ()
-        importances = _importances("equal", n_features) if importances is None else importances
-    # One class against the rest is asymmetric by itself: wrong labels of the rest are spread over many
-    # classes.
-    noise = "by_side" if n_classes > 2 and chosen["noise"] == "auto" else chosen["noise"]
-    settings = Settings(
-        breakpoints=chosen["breakpoints"],
-        confidence_symmetric=bool(chosen["confidence_symmetric"]),
-        confidence_counts=chosen["confidence_counts"],
-        confidence_scale=chosen["confidence_scale"],
-        confidence_strength=positive("confidence_strength", chosen["confidence_strength"]),
-        confidence_in_folds=chosen["confidence_in_folds"],
-        prior_strengths=strengths,
-        tradeoff=_tradeoff(chosen["tradeoff"]),
-        decision=chosen["decision"],
-        noise=noise,
-    )
-    return Plan(
-        scale=chosen["scale"],
-        importances=importances,
-        forest_tuning=chosen["forest_tuning"],
-        leaf_sizes=None if chosen["leaf_sizes"] is None else check_leaf_sizes(chosen["leaf_sizes"]),
-        n_trees=None if chosen["n_trees"] is None else whole("n_trees", chosen["n_trees"], 1),
-        n_neighbors=whole("n_neighbors", n_neighbors, 1),
-        bandwidth=positive("bandwidth", bandwidth),
-        kernel=chosen["kernel"],
-        one_sided=chosen["one_sided"],
-        neighbor_search=chosen["neighbor_search"],
-        n_folds=n_folds,
-        n_folds_run=n_folds_run,
-        flags=chosen["flags"],
-        settings=settings,
-    )
+DEFAULT = Settings()
+
+#: Section 6 of the paper, completed by what works where it is silent or cannot be meant; docs/method.md has
+#: the evidence.
+PAPER = replace(
+    DEFAULT,
+    scale="standard",
+    forest_tuning="cv",
+    breakpoints="grid",
+    prior_strengths=(),
+    tradeoff="accuracy",
+    enough_hidden=np.inf,
+    decision="cut",
+    flags="side",
+    noise="symmetric",
+)
+
+#: The text of the paper word for word.
+LITERAL = replace(
+    PAPER,
+    kernel="literal",
+    one_sided="full",
+    confidence_symmetric=False,
+    confidence_counts="with_seeds",
+    confidence_scale="mean",
+)
+
+PRESETS = {"default": DEFAULT, "paper": PAPER, "literal": LITERAL}
 
 
-def _with_preset(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters, those left at None filled in by the preset, each word one that is known."""
-    chosen = dict(parameters)
-    for name, value in PRESETS[one_of("preset", parameters["preset"], PRESETS)].items():
-        if chosen[name] is None:
-            chosen[name] = value
-    for name, allowed in ALLOWED.items():
-        one_of(name, chosen[name], allowed)
-    return chosen
+def settings_of(preset: Any, changes: Mapping[str, Any]) -> Settings:
+    """Return a preset with some choices changed, all of them checked.
+
+    Parameters
+    ----------
+    preset : {"default", "paper", "literal"} or Settings
+        Where the other choices come from.
+    changes : mapping of str to object
+        Names of settings and their values; None leaves the preset's.
+    """
+    if isinstance(preset, Settings):
+        base = preset
+    elif isinstance(preset, str):
+        base = PRESETS[one_of("preset", preset, PRESETS)]
+    else:
+        raise TypeError(
+            f"preset={preset!r} is a {type(preset).__name__}; choose one of {', '.join(map(repr, PRESETS))}, "
+            "or give Settings."
+        )
+    chosen = {name: value for name, value in changes.items() if value is not None}
+    kinds = get_type_hints(Settings, include_extras=True)
+    for name in chosen:
+        one_of("the setting", name, kinds)
+    checked = {}
+    for setting in fields(Settings):
+        value = chosen.get(setting.name, getattr(base, setting.name))
+        checked[setting.name] = _checked(setting.name, value, kinds[setting.name])
+    return Settings(**checked)
 
 
-def _importances(value: Any, n_features: int) -> NDArray[np.float64] | None:
-    if isinstance(value, str):
-        if value == "forest":
-            return None
-        if value == "equal":
-            return check_importances(None, n_features)
-        raise ValueError(f"importances={value!r}; choose 'forest', 'equal' or one number per column.")
-    return check_importances(value, n_features)
+def _checked(name: str, value: Any, kind: Any) -> Any:
+    """Return the value in the kind that the annotation asks for, or say what was given and what to give."""
+    options = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    if value is None and NoneType in options:
+        return None
+    words = [word for option in options if get_origin(option) is Literal for word in get_args(option)]
+    others = [option for option in options if option is not NoneType and get_origin(option) is not Literal]
+    if words and (isinstance(value, str) or not others):
+        return one_of(name, value, words, or_else="numbers" if others else "")
+    return _number(name, value, others[0])
 
 
-def _enough(value: Any) -> float:
-    enough = number("enough_hidden", value)
-    if not enough > 0:
-        raise ValueError(f"enough_hidden={value!r}; give a number of labels above 0, or inf for every fold.")
-    return enough
+def _number(name: str, value: Any, kind: Any) -> Any:
+    """Return a flag, a number or several numbers, within the limit of the annotation."""
+    limit: Any = None
+    if get_origin(kind) is Annotated:
+        kind, limit = get_args(kind)
+    if kind is bool:
+        return bool(one_of(name, value, (True, False)))
+    if kind is int:
+        return whole(name, value, limit.lowest)
+    if get_origin(kind) is tuple:
+        return tuple(_within(f"{name}[{i}]", v, limit) for i, v in enumerate(numbers(name, value)))
+    return _within(name, number(name, value), limit)
 
 
-def _strengths(value: Any) -> tuple[float, ...]:
-    strengths = numbers("prior_strengths", (value,) if isinstance(value, Real) else value)
-    for a in strengths:
-        if not (np.isfinite(a) and a >= 0):
-            raise ValueError(f"prior_strengths contains {a}; give numbers of 0 or more, or () for no prior.")
-    return tuple(sorted(set(strengths)))
-
-
-def _tradeoff(value: Any) -> str | float:
-    if isinstance(value, str) and value in ("crossing", "accuracy"):
+def _within(name: str, value: float, limit: Above | AtLeast | None) -> float:
+    """Return a number that its limit allows; only where it has a meaning it may be infinite."""
+    if isinstance(limit, Above) and limit.or_infinite:
+        if not value > limit.lowest:
+            raise ValueError(f"{name}={value!r}; give a number above {limit.lowest:g}, or inf for all.")
         return value
-    if isinstance(value, str) or not np.isfinite(number("tradeoff", value)):
-        raise ValueError(f"tradeoff={value!r}; choose 'crossing', 'accuracy' or a finite number.")
-    return float(value)
+    if isinstance(limit, Above) and not (np.isfinite(value) and value > limit.lowest):
+        raise ValueError(f"{name}={value!r}; give a finite number above {limit.lowest:g}.")
+    if isinstance(limit, AtLeast) and not (np.isfinite(value) and value >= limit.lowest):
+        raise ValueError(f"{name}={value!r}; give a finite number of {limit.lowest:g} or more.")
+    if not np.isfinite(value):
+        raise ValueError(f"{name}={value!r}; give a finite number.")
+    return value

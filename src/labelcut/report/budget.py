@@ -8,12 +8,12 @@ ones, so the curve is on the hopeful side, and the page says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from labelcut.hnc.classifier import ConfidenceHNC
+from labelcut.hnc.settings import DEFAULT
 
 SAMPLE_ROWS = 2000  # Enough for a smooth curve, and a small part of the time of the real fit.
 FEWEST_ROWS = 40
@@ -79,6 +79,6 @@ def plant_and_find(X: np.ndarray, codes: np.ndarray, wrong_share: float, n_jobs:
 
 
 def _rank(X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    light: dict[str, Any] = {"n_trees": 60, "prior_strengths": (1.0,), "n_folds": 3}
-    model = ConfidenceHNC(n_jobs=n_jobs, **light).fit(X, y)
+    light = replace(DEFAULT, n_trees=60, prior_strengths=(1.0,), n_folds=3)
+    model = ConfidenceHNC(light, n_jobs=n_jobs).fit(X, y)
     return np.argsort(-model.p_wrong_, kind="stable")

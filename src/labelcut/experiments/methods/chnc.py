@@ -12,6 +12,7 @@ from labelcut.experiments.methods.base import Inputs, Outcome, Stopwatch, Values
 from labelcut.hnc.columns import scale_columns
 from labelcut.hnc.forest import fit_forest
 from labelcut.hnc.order import canonical_order
+from labelcut.hnc.settings import settings_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def fit(inputs: Inputs, preset: str = "default", share_forest: bool = False, **s
     watch = Stopwatch()
     if share_forest:
         settings["importances"] = paper_importances(inputs, watch)
-    model = ConfidenceHNC(preset, random_state=inputs.seed, n_jobs=inputs.n_jobs, **settings)
+    model = ConfidenceHNC(settings_of(preset, settings), random_state=inputs.seed, n_jobs=inputs.n_jobs)
     outcome = _outcome(inputs, model, watch)
     if preset == "paper" and not settings:
         found = Importances(model.feature_importances_, model.timings_["forest"])
@@ -43,7 +44,7 @@ def fit_hnc(inputs: Inputs, **settings: Any) -> Outcome:
     """Fit HNC with the paper's graph. It never doubts a label: it flags none and ranks them all alike."""
     watch = Stopwatch()
     settings["importances"] = paper_importances(inputs, watch)
-    model = HNC("paper", random_state=inputs.seed, n_jobs=inputs.n_jobs, **settings)
+    model = HNC(settings_of("paper", settings), random_state=inputs.seed, n_jobs=inputs.n_jobs)
     return _outcome(inputs, model, watch)
 
 

@@ -10,10 +10,10 @@ from labelcut.experiments.methods.forest import tune_forest
 from labelcut.hnc.calibration import (
     estimate_noise,
     fit_logistic,
-    flag_by_expected_f1,
     true_class_probability,
     wrong_label_probability,
 )
+from labelcut.hnc.flags import flag_by_expected_f1
 
 CLIP = 0.02
 """As in the prior of the default preset."""
