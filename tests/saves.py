@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from labelcut.saving import staged_folder
+from labelcut.table.saving import staged_folder
 
 NAMES = ("issues.csv", "report.html", "summary.json", "table.csv")
 CHANGES = ("os.rename", "os.link", "os.symlink", "os.mkdir", "os.rmdir", "os.remove")

@@ -12,7 +12,8 @@ import pytest
 from tables import AUDIT, N_WRONG, run, shop, write_shop
 
 import labelcut
-from labelcut.reading import BadChoice, find_source
+from labelcut.errors import BadChoice
+from labelcut.table.source import find_source
 
 
 @pytest.fixture(scope="module")
@@ -235,8 +236,8 @@ def test_what_the_model_warns_of_stands_in_the_report(tmp_path, capsys, monkeypa
         return fit(self, *args, **options)
 
     write_shop(tmp_path / "shop.csv", n_rows=80, n_wrong=4)
-    monkeypatch.setattr("labelcut.report.budget.plant_and_find", lambda *_: None)
-    monkeypatch.setattr("labelcut.auditing.plant_and_find", lambda *_: None)
+    monkeypatch.setattr("labelcut.auditing.review_curve.plant_and_find", lambda *_: None)
+    monkeypatch.setattr("labelcut.auditing.audit.plant_and_find", lambda *_: None)
     monkeypatch.setattr(ConfidenceHNC, "fit", fit_with_a_warning)
     assert run("audit", tmp_path / "shop.csv", *AUDIT, "--out", tmp_path / "out") == 0
     assert "note: the cut is nearly empty" in capsys.readouterr().out
@@ -245,7 +246,7 @@ def test_what_the_model_warns_of_stands_in_the_report(tmp_path, capsys, monkeypa
 
 def test_a_fault_of_ours_is_one_line_too(tmp_path, capsys, monkeypatch):
     write_shop(tmp_path / "shop.csv", n_rows=80, n_wrong=4)
-    monkeypatch.setattr("labelcut.auditing.encode", lambda table: 1 / 0)
+    monkeypatch.setattr("labelcut.auditing.audit.encode", lambda table: 1 / 0)
     assert run("audit", tmp_path / "shop.csv", *AUDIT, "--out", tmp_path / "out") == 1
     assert "a fault of LabelCut (ZeroDivisionError: division by zero)" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -343,7 +344,7 @@ def test_apply_never_writes_over_the_table_or_the_decisions(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["table.csv", "issues.csv", "report.html", "summary.json", "tasks.json"])
 def test_audit_never_writes_over_the_table_or_the_decisions(tmp_path, capsys, monkeypatch, name):
-    monkeypatch.setattr("labelcut.auditing.audit_table", None)  # Refused before any work is done.
+    monkeypatch.setattr("labelcut.auditing.audit.audit_table", None)  # Refused before any work is done.
     write_shop(tmp_path / "shop.csv", n_rows=40, n_wrong=1)
     (tmp_path / "d.csv").write_text(NO_DECISIONS)
     out = tmp_path / "out"

@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 
 import labelcut
-from labelcut.decisions import match, read_decisions
-from labelcut.reading import BadChoice, BadTable, find_source, read_frame
-from labelcut.records import append_cells, cell_spans, iterate_records, replace_cell, split_cells
-from labelcut.saving import staged_folder
-from labelcut.table import make_table
-from labelcut.writing import csv_text, guarded, unguarded, write_corrected, write_with_columns
+from labelcut.errors import BadChoice, BadTable
+from labelcut.table.csv_cells import append_cells, cell_spans, iterate_records, replace_cell, split_cells
+from labelcut.table.decisions import match, read_decisions
+from labelcut.table.reading import read_frame
+from labelcut.table.saving import staged_folder
+from labelcut.table.source import find_source
+from labelcut.table.table import make_table
+from labelcut.table.writing import csv_text, guarded, unguarded, write_corrected, write_with_columns
 
 AWKWARD = (
     b'\xef\xbb\xbfname, size ,"y, or not",text\r\n'

@@ -12,9 +12,9 @@ import pytest
 from tables import AUDIT, run, write_shop
 from test_safety import with_hostile_cells
 
-import labelcut.report.page
-from labelcut.report.page import render_page
-from labelcut.writing import guarded
+import labelcut.auditing.page
+from labelcut.auditing.page import render_page
+from labelcut.table.writing import guarded
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
@@ -159,7 +159,7 @@ def test_a_saved_file_continues_in_a_fresh_browser(shop, open_page, tmp_path):
 def test_the_page_guards_cells_as_the_package_does(shop, open_page):
     texts = ["=cmd", "-1", "-x", "'quoted", "@a", "'=1+1", "''=1", "'-1", "'", "plain"]
     page = open_page(shop / "out" / "report.html")
-    script = (Path(labelcut.report.page.__file__).parent / "templates" / "decisions.js").read_text()
+    script = (Path(labelcut.auditing.page.__file__).parent / "templates" / "decisions.js").read_text()
     rule = re.search(r"function guarded.*?(?=function decisionsCsv)", script, re.S)[0]
     cells = page.evaluate(f"texts => {{ {rule}; return texts.map(guarded); }}", texts)
     assert cells == [guarded(text) for text in texts]

@@ -9,10 +9,10 @@ import pytest
 from tables import shop
 
 import labelcut
-from labelcut.report.budget import Budget, plant_and_find
-from labelcut.report.cells import cell_texts, shortened
-from labelcut.report.page import SCRIPTS, TEMPLATES, grouped, percent, render_page, safe_json
-from labelcut.report.unusual import _tail_share
+from labelcut.auditing.page import SCRIPTS, TEMPLATES, render_page, safe_json
+from labelcut.auditing.review_curve import Budget, plant_and_find
+from labelcut.auditing.unusual import _tail_share
+from labelcut.auditing.words import cell_texts, grouped, percent, shortened
 
 
 @pytest.fixture(scope="module")

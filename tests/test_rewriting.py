@@ -13,10 +13,12 @@ import pytest
 from csv_files import draw_file
 from tables import run
 
-from labelcut.correcting import write_decided
-from labelcut.reading import BadChoice, BadTable, column_names, find_source, read_frame
-from labelcut.table import label_texts, make_table
-from labelcut.writing import write_with_columns
+from labelcut.errors import BadChoice, BadTable
+from labelcut.table.correcting import write_decided
+from labelcut.table.reading import column_names, read_frame
+from labelcut.table.source import find_source
+from labelcut.table.table import label_texts, make_table
+from labelcut.table.writing import write_with_columns
 
 
 def cells_of(path, file, n_columns):

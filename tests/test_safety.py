@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 from tables import AUDIT, run, shop, write_shop
 
-from labelcut.decisions import FIELDS
-from labelcut.writing import csv_text
+from labelcut.table.decisions import FIELDS
+from labelcut.table.writing import csv_text
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]))
 def test_an_interrupted_audit_says_so_and_leaves_nothing(tmp_path, number):
     write_shop(tmp_path / "shop.csv")
     code = (
-        "import os, time, labelcut.auditing; from labelcut.cli import main; "
+        "import os, time, labelcut.auditing.audit; from labelcut.cli import main; "
         f"stop = lambda *_: (os.kill(os.getpid(), {int(number)}), time.sleep(5)); "
         "labelcut.auditing.write_with_columns = stop; main()"
     )

@@ -13,8 +13,8 @@ from saves import NAMES, contents, save
 from tables import shop
 
 import labelcut
-from labelcut.reading import BadChoice
-from labelcut.saving import refuse_inputs, staged_folder, whole_file
+from labelcut.errors import BadChoice
+from labelcut.table.saving import refuse_inputs, staged_folder, whole_file
 
 
 def test_a_set_appears_as_ordinary_files_beside_what_else_is_there(tmp_path):
@@ -66,7 +66,7 @@ def test_a_file_system_without_hard_links_or_locks_is_served_too(tmp_path, monke
         raise OSError(errno.ENOTSUP, "operation not supported")
 
     monkeypatch.setattr(os, "link", refuse)
-    monkeypatch.setattr("labelcut.saving.fcntl.flock", refuse)
+    monkeypatch.setattr("labelcut.table.saving.fcntl.flock", refuse)
     save(tmp_path, "old")
     abandoned = tmp_path / (".labelcut-" + 32 * "0")
     abandoned.mkdir()

@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 from tables import run
 
-from labelcut.encoding import encode
-from labelcut.reading import BadChoice, BadTable, find_source, read_frame
-from labelcut.table import make_table
+from labelcut.errors import BadChoice, BadTable
+from labelcut.table.numbers import encode
+from labelcut.table.reading import read_frame
+from labelcut.table.source import find_source
+from labelcut.table.table import make_table
 
 ROWS = [
     ("001", 5.0, "red", "yes"),
@@ -237,7 +239,7 @@ def test_keys_stay_what_they_were_in_saved_decisions_however_columns_are_batched
     )
     saved = ["54158bc4e4827d5b", "38e4f3ee477b9325", "65516a3e42009c9c"]
     assert make_table(frame, label="y").key_texts() == saved
-    monkeypatch.setattr("labelcut.table.BATCH_CELLS", 3)  # one column at a time
+    monkeypatch.setattr("labelcut.table.row_keys.BATCH_CELLS", 3)  # one column at a time
     assert make_table(frame, label="y").key_texts() == saved
 
 

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelcut.auditing import Audit, audit
+    from labelcut.auditing.audit import Audit, audit
     from labelcut.hnc.classifier import ConfidenceHNC
     from labelcut.hnc.held_labels import HNC
     from labelcut.hnc.one_call import find_label_issues
@@ -27,8 +27,8 @@ __version__ = "0.1.0"
 #: Where each public name lives; it is imported when first asked for, so that `import labelcut` costs nothing.
 _HOME = {
     "HNC": "labelcut.hnc.held_labels",
-    "Audit": "labelcut.auditing",
-    "audit": "labelcut.auditing",
+    "Audit": "labelcut.auditing.audit",
+    "audit": "labelcut.auditing.audit",
     "ConfidenceHNC": "labelcut.hnc.classifier",
     "find_label_issues": "labelcut.hnc.one_call",
     "Settings": "labelcut.hnc.settings",

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from labelcut.auditing import Audit
-    from labelcut.decisions import Decision
-    from labelcut.reading import Option, Source
-    from labelcut.table import Table
+    from labelcut.auditing.audit import Audit
+    from labelcut.errors import Option
+    from labelcut.table.decisions import Decision
+    from labelcut.table.source import Source
+    from labelcut.table.table import Table
 
 OUR_FAULT, WRONG_USE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 COMMANDS = "labelcut.commands"  # Entry points of this group are commands too; `experiment` is one.
@@ -143,8 +144,8 @@ def audit(table: str, **options: Any) -> None:
         on_step("reading")
         source, decisions = _source(table, options), _decisions(options["decisions"])
         # What is heavy to import comes after all that can be found out without it.
-        from labelcut.auditing import audit_table, file_names
-        from labelcut.saving import refuse_inputs
+        from labelcut.auditing.audit import audit_table, file_names
+        from labelcut.table.saving import refuse_inputs
 
         inputs = _inputs(table, options["decisions"])
         refuse_inputs([out / name for name in file_names(source, options["format_"])], inputs)
@@ -189,9 +190,9 @@ def audit(table: str, **options: Any) -> None:
 @reading_options
 def apply(table: str, decisions: str, **options: Any) -> None:
     """Write TABLE with the labels of DECISIONS; every other cell stays as it is."""
-    from labelcut.decisions import columns_meant, match
-    from labelcut.reading import BadChoice
-    from labelcut.saving import refuse_inputs, whole_file
+    from labelcut.errors import BadChoice
+    from labelcut.table.decisions import columns_meant, match
+    from labelcut.table.saving import refuse_inputs, whole_file
 
     out, inputs = Path(options["out"]), _inputs(table, decisions)
     source, made = _source(table, options), _decisions(decisions)
@@ -206,7 +207,7 @@ def apply(table: str, decisions: str, **options: Any) -> None:
     loaded = _table(source, label=label, id=id_)
     matched = match(made, loaded)
     changes = matched.changed(loaded)
-    from labelcut.correcting import write_decided
+    from labelcut.table.correcting import write_decided
 
     with _writing(out.parent), whole_file(out, inputs=inputs) as temporary:
         write_decided(loaded, temporary, changes)
@@ -235,7 +236,7 @@ def apply(table: str, decisions: str, **options: Any) -> None:
 @click.option("--open", "open_page", is_flag=True, help="Open the report in a browser.")
 def demo(out: str, n_jobs: int | None, open_page: bool) -> None:
     """Audit a bundled table with known wrong labels, decide, apply, and look again."""
-    from labelcut.demo import run_demo
+    from labelcut.auditing.demo import run_demo
 
     folder = Path(out)
     _check_writable(folder)
@@ -255,7 +256,7 @@ def print_summary(found: Audit, out: Path) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from labelcut.report.page import percent
+    from labelcut.auditing.words import percent
 
     console = Console(highlight=False, soft_wrap=True)
     counts, estimate, summary = found.facts["counts"], found.facts["estimate"], found.summary
@@ -295,7 +296,7 @@ def visible(text: str) -> str:
 
 
 def _source(table: str, options: dict[str, Any]) -> Source:
-    from labelcut.reading import find_source
+    from labelcut.table.source import find_source
 
     return find_source(
         table,
@@ -307,22 +308,22 @@ def _source(table: str, options: dict[str, Any]) -> Source:
 
 
 def _decisions(path: str | None) -> list[Decision]:
-    from labelcut.decisions import read_decisions
+    from labelcut.table.decisions import read_decisions
 
     return read_decisions(Path(path)) if path else []
 
 
 def _inputs(table: str, decisions: str | None) -> dict[str, Path]:
     """Return the files that are read, by what they are; none of them may be written over."""
-    from labelcut.saving import DECISIONS_READ, TABLE_READ
+    from labelcut.table.saving import DECISIONS_READ, TABLE_READ
 
     read = {TABLE_READ: "/dev/stdin" if table == "-" else table, DECISIONS_READ: decisions}
     return {what: Path(path) for what, path in read.items() if path}
 
 
 def _table(source: Source, *, label: str, id: str | None, group: str | None = None, **options: Any) -> Table:
-    from labelcut.reading import read_frame
-    from labelcut.table import make_table
+    from labelcut.table.reading import read_frame
+    from labelcut.table.table import make_table
 
     frame = read_frame(source, as_text=[name for name in (label, id, group) if name is not None])
     return make_table(frame, label=label, id=id, group=group, name=source.name, source=source, **options)
@@ -344,7 +345,7 @@ def _default_folder(table: str) -> str:
 
 def _check_writable(folder: Path) -> None:
     """Find out before an hour of work that its result cannot be written."""
-    from labelcut.reading import BadChoice
+    from labelcut.errors import BadChoice
 
     existing = folder
     while not existing.exists() and existing != existing.parent:
@@ -358,7 +359,7 @@ def _check_writable(folder: Path) -> None:
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
     """Turn a failed write into a message; nothing half-written stays behind."""
-    from labelcut.reading import BadChoice
+    from labelcut.errors import BadChoice
 
     try:
         yield
@@ -431,7 +432,7 @@ def main(args: list[str] | None = None) -> None:
     except MemoryError:
         _fail("not enough memory for this table; audit a part of it with --max-rows.", BAD_DATA)
     except Exception as error:
-        from labelcut.reading import BadChoice, BadTable
+        from labelcut.errors import BadChoice, BadTable
 
         if isinstance(error, BadChoice | BadTable):
             _fail(error.told(_as_typed), WRONG_USE if isinstance(error, BadChoice) else BAD_DATA)

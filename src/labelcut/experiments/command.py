@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from labelcut.cli import INTERRUPTED
+from labelcut.errors import BadTable
 from labelcut.experiments import run as running
 from labelcut.experiments.cluster import BACKENDS
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.result_lines import Record
-from labelcut.reading import BadTable
 
 _results = click.option(
     "--results",

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from labelcut.reading import BadTable
+from labelcut.errors import BadTable
 
 Record = dict[str, Any]
 KEY = ("method", "data", "noise", "test_share", "seed", "settings")

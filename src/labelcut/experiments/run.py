@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from labelcut.errors import BadTable
 from labelcut.experiments import scores
 from labelcut.experiments.claims import Claims, open_claims
 from labelcut.experiments.cluster import cluster
@@ -32,7 +33,6 @@ from labelcut.experiments.methods.base import Inputs
 from labelcut.experiments.noise import make_task, seed_of
 from labelcut.experiments.result_lines import Arrivals, Record, append_line, key_of, read_lines
 from labelcut.experiments.study_file import read_study_file
-from labelcut.reading import BadTable
 
 PACKAGES = ("labelcut", "numpy", "scipy", "scikit-learn")
 

@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from labelcut.reading import BadTable
+from labelcut.errors import BadTable
 
 
 def read_study_file(path: Path | Traversable) -> dict[str, Any]:

@@ -16,10 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from labelcut.reading import (
-    BYTE_ORDER_MARK,
-    BadTable,
-    Source,
+from labelcut.errors import BadTable
+from labelcut.table.csv_cells import append_cells, cell_spans, quoted, replace_cell, unquoted
+from labelcut.table.reading import (
     as_label,
     column_names,
     is_data_line,
@@ -27,7 +26,7 @@ from labelcut.reading import (
     text_lines,
     unique_names,
 )
-from labelcut.records import append_cells, cell_spans, quoted, replace_cell, unquoted
+from labelcut.table.source import BYTE_ORDER_MARK, Source
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labelcut.encoding import Encoded
+from labelcut.auditing.words import cell_texts
 from labelcut.hnc.classifier import ConfidenceHNC
-from labelcut.report.cells import cell_texts
-from labelcut.table import Column, Table
+from labelcut.table.kinds import Column
+from labelcut.table.numbers import Encoded
+from labelcut.table.table import Table
 
 MOST_COLUMNS = 1000  # Compared for each suspect, those that weigh most in the distance.
 MOST_FAR_OUT = 5  # Columns named in the note on values that were clipped.

@@ -14,7 +14,9 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from labelcut.table import MANY_CATEGORIES, Column, Table, in_batches
+from labelcut.table.kinds import MANY_CATEGORIES, Column
+from labelcut.table.row_keys import in_batches
+from labelcut.table.table import Table
 
 TEXT_LENGTH = 2000  # Letters of a text that are looked at; a page of it tells its class as well as a book.
 TEXT_COLUMNS = 12  # Columns a text becomes: enough to tell topics apart without drowning the other features.

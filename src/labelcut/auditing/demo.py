@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from labelcut.auditing import Audit, audit_table
-from labelcut.correcting import write_decided
-from labelcut.decisions import FIELDS, match, read_decisions
-from labelcut.reading import find_source, read_frame
-from labelcut.table import Table, make_table
-from labelcut.writing import csv_text
+from labelcut.auditing.audit import Audit, audit_table
+from labelcut.table.correcting import write_decided
+from labelcut.table.decisions import FIELDS, match, read_decisions
+from labelcut.table.reading import read_frame
+from labelcut.table.source import find_source
+from labelcut.table.table import Table, make_table
+from labelcut.table.writing import csv_text
 
 N_WRONG = 40
 SEED = 0

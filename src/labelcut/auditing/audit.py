@@ -14,20 +14,22 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from labelcut.decisions import Decision, Matched, match, read_decisions
-from labelcut.encoding import encode
+from labelcut.auditing.facts import MOST_SUSPECTS, column_weights, gather_facts, rank_suspects
+from labelcut.auditing.page import render_page
+from labelcut.auditing.reasons import tell_reasons
+from labelcut.auditing.review_curve import plant_and_find
+from labelcut.auditing.unusual import compare_with_classes, far_out_notes
+from labelcut.auditing.words import cell_texts
+from labelcut.errors import BadChoice, BadTable
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.labels import Labels
-from labelcut.reading import BadChoice, BadTable, Source
-from labelcut.report.budget import plant_and_find
-from labelcut.report.cells import cell_texts
-from labelcut.report.page import render_page
-from labelcut.report.reasons import tell_reasons
-from labelcut.report.summary import MOST_SUSPECTS, column_weights, gather_facts, rank_suspects
-from labelcut.report.unusual import compare_with_classes, far_out_notes
-from labelcut.saving import DECISIONS_READ, TABLE_READ, staged_folder
-from labelcut.table import OUR_PREFIX, Table, make_table
-from labelcut.writing import csv_text, write_with_columns
+from labelcut.table.decisions import Decision, Matched, match, read_decisions
+from labelcut.table.numbers import encode
+from labelcut.table.row_keys import OUR_PREFIX
+from labelcut.table.saving import DECISIONS_READ, TABLE_READ, staged_folder
+from labelcut.table.source import Source
+from labelcut.table.table import Table, make_table
+from labelcut.table.writing import csv_text, write_with_columns
 
 STEPS = ("columns to numbers", "cuts", "planted errors", "reasons", "report")
 FORMATS = ("files", "label-studio")

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labelcut.reading import BadChoice, BadTable
-from labelcut.writing import unguarded
+from labelcut.errors import BadChoice, BadTable
+from labelcut.table.writing import unguarded
 
 if TYPE_CHECKING:
-    from labelcut.table import Table
+    from labelcut.table.table import Table
 
 FIELDS = ("key", "id", "row", "given_label", "decision", "label", "label_column", "id_column")
 VERDICTS = ("keep", "flip", "unsure")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from labelcut.auditing.unusual import Fit
+from labelcut.auditing.words import percent
 from labelcut.hnc.classifier import ConfidenceHNC
-from labelcut.report.page import percent
-from labelcut.report.unusual import Fit
-from labelcut.table import Table
+from labelcut.table.table import Table
 
 RARE = 0.05
 

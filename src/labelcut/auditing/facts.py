@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labelcut.decisions import Matched
-from labelcut.encoding import Encoded
+from labelcut.auditing.review_curve import Budget
+from labelcut.auditing.unusual import Fit
+from labelcut.auditing.words import cell_texts, shortened
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.columns import scale_columns
-from labelcut.report.budget import Budget
-from labelcut.report.cells import cell_texts, shortened
-from labelcut.report.unusual import Fit
-from labelcut.table import Column, Table, label_texts
+from labelcut.table.decisions import Matched
+from labelcut.table.kinds import Column
+from labelcut.table.numbers import Encoded
+from labelcut.table.table import Table, label_texts
 
 MOST_SUSPECTS = 10_000  # In the page; issues.csv holds all.
 MOST_CELLS = 1_500_000  # Table cells in the page: about 10 MB.
@@ -44,7 +45,7 @@ def gather_facts(
     model : ConfidenceHNC
         Fitted on `encoded.X`.
     issues : DataFrame
-        As `labelcut.auditing` makes it: one line per row of the table, in its order.
+        As `labelcut.auditing.audit` makes it: one line per row of the table, in its order.
     matched : Matched
         Decisions that were taken as certain; their labels are already in `table`.
     budget : Budget or None

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from labelcut.reading import BadTable, read_frame
-from labelcut.table import Table, label_texts, row_keys
-from labelcut.writing import write_corrected
+from labelcut.errors import BadTable
+from labelcut.table.reading import read_frame
+from labelcut.table.row_keys import row_keys
+from labelcut.table.table import Table, label_texts
+from labelcut.table.writing import write_corrected
 
 _NOT_WRITTEN = "so nothing was written; save the table as csv in UTF-8 and apply the decisions to that."
 

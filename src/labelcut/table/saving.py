@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from labelcut.reading import BadChoice
+from labelcut.errors import BadChoice
 
 try:
     import fcntl

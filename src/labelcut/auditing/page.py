@@ -16,6 +16,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from labelcut.auditing.words import grouped, percent
+
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("base.js", "decisions.js", "charts.js", "review.js", "main.js")
 FIRST = 30  # Suspects that go on paper.
@@ -27,7 +29,7 @@ def render_page(facts: dict[str, Any]) -> str:
     Parameters
     ----------
     facts : dict
-        As `labelcut.report.summary.gather_facts` makes it.
+        As `labelcut.auditing.facts.gather_facts` makes it.
 
     Returns
     -------
@@ -74,16 +76,6 @@ def _template() -> jinja2.Template:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def grouped(number: float) -> str:
-    """Return a whole number with its thousands set apart."""
-    return f"{round(number):,}".replace(",", "\u202f")
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, with a decimal near 0 and near 1."""
-    return f"{100 * share:.1f} %" if share < 0.1 or 0.95 < share < 1 else f"{100 * share:.0f} %"
 
 
 def _headline(facts: dict[str, Any]) -> str:

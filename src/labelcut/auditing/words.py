@@ -25,3 +25,13 @@ def cell_texts(values: pd.Series[Any]) -> list[str]:
 def shortened(text: str) -> str:
     """Return a text that fits on a page, with its length where it was cut."""
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
+
+
+def grouped(number: float) -> str:
+    """Return a whole number with its thousands set apart."""
+    return f"{round(number):,}".replace(",", "\u202f")
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with a decimal near 0 and near 1."""
+    return f"{100 * share:.1f} %" if share < 0.1 or 0.95 < share < 1 else f"{100 * share:.0f} %"

@@ -1,0 +1,1 @@
+"""A table -> an audit: the model asked, the suspects told, the page written."""

@@ -1,1 +1,0 @@
-"""A fitted model -> a dict of facts -> one page."""

@@ -1,0 +1,167 @@
+"""What kind of column a column is, and its values in that kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labelcut.errors import BadChoice
+from labelcut.table.row_keys import OUR_PREFIX
+
+FEATURE_KINDS = ("numeric", "category", "date", "text")
+TYPING_SAMPLE = 500  # Different values looked at when a kind is chosen; enough for shares of a few percent.
+MANY_CATEGORIES = 40  # From here on a category is described by its letters instead of one column per value.
+_DATE = re.compile(
+    r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?\s*$"
+)
+_DATE_FORMATS = (
+    "ISO8601",
+    *(day + time for time in ("", " %H:%M", " %H:%M:%S") for day in ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")),
+    *("%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d"),
+)
+_NUMBER = re.compile(r"\s*[-+]?(0|[1-9]\d*)([.,]\d+)?\s*$")  # 007 is a name, not a number.
+_ID_NAME = re.compile(r"(^|[\s_.-])(id|uuid|guid|index|key|nr|row)$|(?<=[a-z])I[dD]$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table: its kind, its role, and what becomes of it."""
+
+    name: str
+    kind: str
+    role: str  # feature, label, id, group or ignored
+    n_missing: int
+    n_distinct: int
+    note: str = ""
+    is_hidden: bool = False  # Left out by the user: its cells are in nothing that we write but the table.
+
+
+def describe_column(
+    values: pd.Series[Any], role: str | None, kind: str | None
+) -> tuple[Column, pd.Series[Any] | None]:
+    """Return the column's description, and its values if they had to be converted (dates, decimal commas)."""
+    name = str(values.name)
+    if pd.api.types.is_complex_dtype(values.dtype):
+        values = values.astype("str")
+    n_missing = int(values.isna().sum())
+    try:
+        n_distinct = int(values.nunique())
+    except TypeError:  # Lists and the like in an object column.
+        values = values.astype("str")
+        n_distinct = int(values.nunique())
+    guessed, converted = _kind_of(values, n_missing, n_distinct)
+    is_hidden = role == "ignored"
+    if role is not None:
+        converted = None
+    chosen = kind or guessed
+    if kind is not None and kind != guessed:
+        converted = _as_kind(values, kind)
+    if role is None and name.startswith(OUR_PREFIX) and kind is None:
+        role, note = "ignored", "written by an earlier audit"
+    elif role is None and chosen in FEATURE_KINDS:
+        role, note = "feature", _encoding_note(chosen, n_distinct, n_missing)
+    elif role is None:
+        role = "ignored"
+        note = (
+            "the same in every row"
+            if chosen == "constant"
+            else "differs in every row, says nothing of a class"
+        )
+    else:
+        note = "left out, as asked" if role == "ignored" else ""
+    return Column(name, chosen, role, n_missing, n_distinct, note, is_hidden), converted
+
+
+def _encoding_note(kind: str, n_distinct: int, n_missing: int) -> str:
+    how = {
+        "numeric": "as it is",
+        "date": "as year, month, day, hour and time since the first",
+        "text": "as the letter sequences in it",
+        "category": "one column per value"
+        if n_distinct <= MANY_CATEGORIES
+        else "as the letter sequences in it",
+    }[kind]
+    return how + ("; missing is a value of its own" if n_missing else "")
+
+
+def _kind_of(values: pd.Series[Any], n_missing: int, n_distinct: int) -> tuple[str, pd.Series[Any] | None]:
+    n_present = len(values) - n_missing
+    if n_distinct == 0 or (n_distinct == 1 and n_missing == 0):
+        return "constant", None
+    is_unique = n_present >= 20 and n_distinct == n_present
+    kind = values.dtype
+    if pd.api.types.is_bool_dtype(kind) or isinstance(kind, pd.CategoricalDtype):
+        return "category", None
+    if pd.api.types.is_datetime64_any_dtype(kind):
+        return "date", None
+    if pd.api.types.is_timedelta64_dtype(kind):
+        return "numeric", values.dt.total_seconds()
+    if pd.api.types.is_numeric_dtype(kind):
+        whole = pd.api.types.is_integer_dtype(kind)
+        return ("identifier" if whole and is_unique and _counts_rows(values) else "numeric"), None
+    distinct = list(dict.fromkeys(map(str, values.dropna().unique())))
+    sample = distinct[:: max(1, len(distinct) // TYPING_SAMPLE)]
+    if _share(sample, _DATE) >= 0.95 and (dates := _as_dates(values)) is not None:
+        return "date", dates
+    if _share(sample, _NUMBER) >= 0.95 and (numbers := _as_numbers(values)) is not None:
+        return "numeric", numbers
+    length, words = fmean(map(len, sample)), fmean(len(text.split()) for text in sample)
+    if is_unique and words < 2 and length <= 64:
+        return "identifier", None
+    if n_distinct > max(MANY_CATEGORIES, 0.2 * n_present) and (words >= 3 or length > 40):
+        return "text", None
+    return "category", None
+
+
+def _counts_rows(values: pd.Series[Any]) -> bool:
+    """Whole numbers that never repeat are an identifier when they are named so, or simply count."""
+    numbers = values.dropna().to_numpy()
+    is_dense = int(numbers.max()) - int(numbers.min()) == len(numbers) - 1
+    return is_dense or bool(_ID_NAME.search(str(values.name)))
+
+
+def _share(sample: Sequence[str], pattern: re.Pattern[str]) -> float:
+    return float(np.mean([pattern.match(text) is not None for text in sample])) if len(sample) else 0.0
+
+
+def _as_dates(values: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Return the values as dates by the format that fits most; the few that do not fit become missing."""
+    best, n_best = None, int(0.95 * values.notna().sum())
+    for form in _DATE_FORMATS:
+        dates = pd.to_datetime(values, format=form, errors="coerce", utc=True)
+        if int(dates.notna().sum()) > n_best:
+            best, n_best = dates, int(dates.notna().sum())
+        if n_best == int(values.notna().sum()):
+            break
+    return best
+
+
+def _as_numbers(values: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Return the values as numbers, decimal commas read as points; None when too many are not numbers."""
+    numbers = pd.to_numeric(values.astype("str").str.strip().str.replace(",", "."), errors="coerce")
+    return numbers if int(numbers.notna().sum()) >= 0.95 * int(values.notna().sum()) else None
+
+
+def _as_kind(values: pd.Series[Any], kind: str) -> pd.Series[Any] | None:
+    """Convert a column to the kind the user named, or refuse."""
+    if kind == "numeric" and not pd.api.types.is_numeric_dtype(values.dtype):
+        numbers = _as_numbers(values)
+        if numbers is None:
+            raise BadChoice(
+                f"column {values.name!r} holds text that is no number; its kind cannot be numeric."
+            )
+        return numbers
+    if kind == "date" and not pd.api.types.is_datetime64_any_dtype(values.dtype):
+        dates = _as_dates(values.astype("str").where(values.notna()))
+        if dates is None:
+            raise BadChoice(
+                f"column {values.name!r} holds no dates that can be read; its kind cannot be date."
+            )
+        return dates
+    return None
