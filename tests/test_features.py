@@ -188,7 +188,7 @@ def test_unlabeled_and_new_rows_are_judged_by_all_trees():
     unlabeled = codes < 0
     plain = forest.model.predict_proba(X[unlabeled])
     assert forest.probability[unlabeled] == pytest.approx(plain)
-    assert forest.predict_proba(X[unlabeled]).tolist() == forest.probability[unlabeled].tolist()
+    assert forest.of(X[unlabeled]).tolist() == forest.probability[unlabeled].tolist()
 
 
 def test_out_of_bag_opinions_do_not_repeat_a_wrong_label():
@@ -215,7 +215,7 @@ def test_the_forest_is_the_same_for_any_number_of_threads(tuning):
     ]
     one, two = ((f.importances.tobytes(), f.probability.tobytes(), f.min_samples_leaf) for f in forests)
     assert one == two
-    assert forests[0].predict_proba(X).tobytes() == forests[1].predict_proba(X, n_jobs=2).tobytes()
+    assert forests[0].predict_proba(X).tobytes() == forests[1].of(X, n_jobs=2).tobytes()
 
 
 def test_the_way_of_the_paper_scores_leaf_sizes_by_accuracy_in_five_folds():
