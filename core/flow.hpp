@@ -24,13 +24,14 @@ inline void prefetch(const void* address) {
 #endif
 }
 
-// One number per node of a block: its distance to the nearest deficit or, where there is none, what became of it.
+// What reached a node that cannot reach a deficit.
+enum Mark : Label { kByExcess = -1, kBySlope = -2 };
+
+// One number per node of a block: its distance to the nearest deficit or, where there is none, what reached it instead.
 class Marks {
  public:
   static constexpr Label kUnreachable = std::numeric_limits<Label>::max();
   static constexpr Label kFarthest = kUnreachable - 1;
-  static constexpr Label kEarly = -1;
-  static constexpr Label kTied = -2;
 
   explicit Marks(Index n) : marks_(new std::atomic<Label>[n]) {}
 

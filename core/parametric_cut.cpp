@@ -202,11 +202,11 @@ std::unique_ptr<Block> Solver::settle_sure(const Graph& graph, const double* cos
   std::iota(all.id.begin(), all.id.end(), 0);
   const Pairs pairs(graph);
   const auto n = static_cast<Index>(graph.n_nodes);
-  Grouping parts(std::vector<Part>(n, kTied), kNumberOfParts);
-  if (!is_wide) crew_.lead([&] { parts = Sure(pairs, cost, slope, n, pace_).run(crew_); });
-  settle(all, parts, kEarly, -kInfinity);
-  settle(all, parts, kLate, kInfinity);
-  auto others = first_block(pairs, cost, parts, kTied);
+  Grouping known(std::vector<Known::Is>(n, Known::kOpen), Known::kNumberOf);
+  if (!is_wide) crew_.lead([&] { known = Sure(pairs, cost, slope, n, pace_).run(crew_); });
+  settle(all, known, Known::kAlways, -kInfinity);
+  settle(all, known, Known::kNever, kInfinity);
+  auto others = first_block(pairs, cost, known, Known::kOpen);
   for (const std::int32_t i : others->id) others->slope.push_back(slope[i]);
   return others;
 }
@@ -388,10 +388,10 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
 std::vector<double> route(const Graph& graph, const double* excess, const Poll& poll) {
   Pace pace(poll);
   Crew crew(1, pace, [] { return false; });
-  const Grouping all(std::vector<Part>(graph.n_nodes, kTied), kNumberOfParts);
+  const Grouping all(std::vector<Index>(graph.n_nodes, 0), 1);
   std::vector<double> cost(graph.n_nodes);
   std::transform(excess, excess + graph.n_nodes, cost.begin(), std::negate<double>());
-  const std::unique_ptr<Block> block = first_block(Pairs(graph), cost.data(), all, kTied);
+  const std::unique_ptr<Block> block = first_block(Pairs(graph), cost.data(), all, 0);
   block->slope.assign(graph.n_nodes, 0.0);
   std::vector<double> net_flow(block->head.size(), 0.0);
   Flow search(*block, crew, pace);

@@ -32,7 +32,7 @@ inline bool has_slope(const Block& block, const Grouping& grouping, std::size_t 
 }
 
 // Gives `mark` to every undecided node that can be reached over arcs with room from those in `start`.
-inline void mark_reachable(const Block& block, std::vector<Index> start, Label mark, Marks& marks, Crew& crew,
+inline void mark_reachable(const Block& block, std::vector<Index> start, Mark mark, Marks& marks, Crew& crew,
                            Pace& pace) {
   const bool is_alone = crew.is_alone();
   for (const Index i : start) marks.set(i, mark);
@@ -47,19 +47,19 @@ inline void mark_reachable(const Block& block, std::vector<Index> start, Label m
 }
 
 // Marks what the excess that a flow has left behind can still reach.
-inline void mark_early(const Block& block, Marks& marks, Crew& crew, Pace& pace) {
+inline void mark_excess(const Block& block, Marks& marks, Crew& crew, Pace& pace) {
   std::vector<Index> start;
   for (Index i = 0; i < block.size(); ++i) {
     if (marks[i] == Marks::kUnreachable && block.held[i].excess > 0) start.push_back(i);
   }
-  mark_reachable(block, std::move(start), Marks::kEarly, marks, crew, pace);
+  mark_reachable(block, std::move(start), kByExcess, marks, crew, pace);
 }
 
 // Turns the distances that a flow returned into parts: what joins before, at and after the block's t.
 inline Grouping split(const Block& block, Marks marks, Crew& crew, Pace& pace) {
-  const auto is_early = [&](Index i) { return marks[i] == Marks::kEarly; };
+  const auto is_early = [&](Index i) { return marks[i] == kByExcess; };
   const auto is_late = [&](Index i) { return marks[i] >= 0 && marks[i] != Marks::kUnreachable; };
-  mark_early(block, marks, crew, pace);
+  mark_excess(block, marks, crew, pace);
 
   // A part whose threshold differs from t by less than t can show is not apart.
   PartSums early, late;
@@ -74,11 +74,11 @@ inline Grouping split(const Block& block, Marks marks, Crew& crew, Pace& pace) {
     if ((is_early(i) && !is_early_real) || (is_late(i) && !is_late_real)) marks.set(i, Marks::kUnreachable);
     if (marks[i] == Marks::kUnreachable && block.slope[i] > 0) start.push_back(i);
   }
-  mark_reachable(block, std::move(start), Marks::kTied, marks, crew, pace);
+  mark_reachable(block, std::move(start), kBySlope, marks, crew, pace);
 
   std::vector<Part> part(block.size());
   for (Index i = 0; i < block.size(); ++i) {
-    part[i] = is_early(i) ? kEarly : marks[i] == Marks::kTied ? kTied : kLate;
+    part[i] = is_early(i) ? kEarly : marks[i] == kBySlope ? kTied : kLate;
   }
   return Grouping(part, kNumberOfParts);
 }

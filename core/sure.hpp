@@ -13,6 +13,23 @@
 
 namespace labelcut {
 
+// What is known of the nodes, at any t or at one end of it.
+struct Known {
+  enum Is : std::uint8_t { kAlways, kOpen, kNever, kNumberOf };
+  struct Node {
+    double left;     // what its arcs to open nodes cannot carry away
+    double lacking;  // what its arcs from open nodes cannot bring
+    double lean;     // its arcs to and from nodes with slope
+    double least;    // the margin that makes it sure; smaller ones may be rounding and are left to a flow
+  };
+
+  explicit Known(Index n_nodes) : is(n_nodes, kOpen), nodes(n_nodes) {}
+  Grouping groups() const { return Grouping(is, kNumberOf); }
+
+  std::vector<Is> is;
+  std::vector<Node> nodes;
+};
+
 // A node without slope that holds more than all its arcs could carry away joins always; one that lacks more than they could
 // bring never does. Either way its neighbours are done with those arcs, which may make them sure in turn.
 //
@@ -27,30 +44,20 @@ class Sure {
 
   // Those that always join, the others, and those that never do.
   Grouping run(Crew& crew) const {
-    Known known{std::vector<Part>(n_, kTied), std::vector<Node>(n_)};
+    Known known(n_);
     if (std::any_of(slope_, slope_ + n_, [](double m) { return m == 0; })) {
       weigh(known.nodes);
       decide_all(known);
       std::vector<Index> always, never;
       crew.run(2, [&](std::size_t end) { (end == 0 ? always : never) = decide_at_end(known, end == 0); });
-      for (const Index i : always) known.part[i] = kEarly;
-      for (const Index i : never) known.part[i] = kLate;
+      for (const Index i : always) known.is[i] = Known::kAlways;
+      for (const Index i : never) known.is[i] = Known::kNever;
     }
-    return Grouping(known.part, kNumberOfParts);
+    return known.groups();
   }
 
  private:
-  struct Node {
-    double left;     // what its arcs to open nodes cannot carry away
-    double lacking;  // what its arcs from open nodes cannot bring
-    double lean;     // its arcs to and from nodes with slope
-    double least;    // the margin that makes it sure; smaller ones may be rounding and are left to a flow
-  };
-  // What is known of the nodes, at any t or at one end of it.
-  struct Known {
-    std::vector<Part> part;  // kTied while open
-    std::vector<Node> nodes;
-  };
+  using Node = Known::Node;
 
   void weigh(std::vector<Node>& nodes) const {
     std::vector<std::uint8_t> has_slope(n_);  // stays in the cache
@@ -73,7 +80,7 @@ class Sure {
   void decide_all(Known& known) const {
     std::vector<Index> sure;
     for (Index i = 0; i < n_; ++i) {
-      if (known.part[i] == kTied) decide(known, i, sure);
+      if (known.is[i] == Known::kOpen) decide(known, i, sure);
     }
     for (std::size_t k = 0; k < sure.size(); ++k) {
       // Memory answers late: ask for the arcs of a node eight visits ahead, for what is at their ends three ahead.
@@ -87,17 +94,17 @@ class Sure {
   static void decide(Known& known, Index i, std::vector<Index>& sure) {
     const Node& node = known.nodes[i];
     if (std::max(node.left, node.lacking) <= node.least) return;
-    known.part[i] = node.left > node.lacking ? kEarly : kLate;
+    known.is[i] = node.left > node.lacking ? Known::kAlways : Known::kNever;
     sure.push_back(i);
   }
 
   void spread(Known& known, Index i, std::vector<Index>& sure) const {
-    const bool is_early = known.part[i] == kEarly;
+    const bool joins = known.is[i] == Known::kAlways;
     for (std::int64_t a = pairs_.row_start[i]; a < pairs_.row_start[i + 1]; ++a) {
       const auto j = static_cast<Index>(pairs_.column[a]);
-      if (known.part[j] != kTied) continue;
+      if (known.is[j] != Known::kOpen) continue;
       Node& node = known.nodes[j];
-      (is_early ? node.left : node.lacking) += pairs_.capacity[a] + pairs_.back[a];
+      (joins ? node.left : node.lacking) += pairs_.capacity[a] + pairs_.back[a];
       decide(known, j, sure);
     }
   }
@@ -111,27 +118,27 @@ class Sure {
   void prefetch_ends(const Known& known, Index i) const {
     for (std::int64_t a = pairs_.row_start[i]; a < pairs_.row_start[i + 1]; ++a) {
       const std::int32_t j = pairs_.column[a];
-      if (known.part[j] == kTied) prefetch(&known.nodes[j]);
+      if (known.is[j] == Known::kOpen) prefetch(&known.nodes[j]);
     }
   }
 
-  // Those that join although all nodes with slope are late (the lower end), or do not although all are early (the upper). What
+  // Those that join although no node with slope does (the lower end), or do not although all of them do (the upper). What
   // makes no difference does not join.
   std::vector<Index> decide_at_end(Known known, bool is_lower) const {
     for (Index i = 0; i < n_; ++i) {
       Node& node = known.nodes[i];
-      if (slope_[i] > 0) known.part[i] = is_lower ? kLate : kEarly;
+      if (slope_[i] > 0) known.is[i] = is_lower ? Known::kNever : Known::kAlways;
       (is_lower ? node.lacking : node.left) += node.lean;
     }
     decide_all(known);
-    const auto block = first_block(pairs_, cost_, Grouping(known.part, kNumberOfParts), kTied);
+    const auto block = first_block(pairs_, cost_, known.groups(), Known::kOpen);
     block->slope.assign(block->size(), 0.0);
     Crew nobody(1, pace_, [] { return false; });
     Marks marks = Flow(*block, nobody, pace_).run();
-    mark_early(*block, marks, nobody, pace_);
+    mark_excess(*block, marks, nobody, pace_);
     std::vector<Index> found;
     for (Index k = 0; k < block->size(); ++k) {
-      if ((marks[k] == Marks::kEarly) == is_lower) found.push_back(block->id[k]);
+      if ((marks[k] == kByExcess) == is_lower) found.push_back(block->id[k]);
     }
     return found;
   }
