@@ -11,6 +11,8 @@
 
 #include "block.hpp"
 #include "crew.hpp"
+#include "grouping.hpp"
+#include "sum.hpp"
 
 namespace labelcut {
 

@@ -5,20 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <memory>
 #include <vector>
 
-#include "parametric_cut.hpp"
+#include "numbers.hpp"
+#include "sum.hpp"
 
 namespace labelcut {
-
-using Index = std::uint32_t;  // a node of a block
-using Label = std::int32_t;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLargest = std::numeric_limits<double>::max();
-constexpr double kEnough = 1e300;  // beyond it products overflow, and no cost can matter
 
 // Where an arc leads, and whether it and the opposite arc have room: searches read nothing else of an arc. Hence
 // blocks have at most 2^30 nodes.
@@ -80,26 +72,6 @@ struct Block {
   }
 };
 
-// A sum that keeps what each addition rounds off (Neumaier), found without a branch (Knuth).
-class Sum {
- public:
-  void add(double x) {
-    const double next = sum_ + x;
-    const double added = next - sum_;
-    lost_ += (sum_ - (next - added)) + (x - added);
-    sum_ = next;
-  }
-  void add(const Sum& other) {
-    add(other.sum_);
-    lost_ += other.lost_;
-  }
-  double value() const { return sum_ + lost_; }
-
- private:
-  double sum_ = 0.0;
-  double lost_ = 0.0;
-};
-
 // At its mean a block's excesses add up to nothing. Rounding at the heaviest node may be larger than all the others
 // hold, so it gets what the others leave.
 inline void Block::move_to(double new_t, bool is_mean) {
@@ -141,61 +113,6 @@ inline void Block::undo_flow() {
       head[a] = j | (capacity[a] > 0 ? head::kHasRoom : 0) | (mate_has_room ? head::kMateHasRoom : 0);
     }
   }
-}
-
-// Nodes by group, in ascending order within each.
-struct Grouping {
-  template <typename Group>
-  Grouping(const std::vector<Group>& group_of, std::size_t n_groups)
-      : place(group_of.size()), node_at(group_of.size()), start(n_groups + 1, 0) {
-    for (const Group group : group_of) ++start[group + 1];
-    for (std::size_t k = 0; k < n_groups; ++k) start[k + 1] += start[k];
-    std::vector<Index> next = start;
-    for (Index i = 0; i < group_of.size(); ++i) {
-      place[i] = next[group_of[i]]++;
-      node_at[place[i]] = i;
-    }
-  }
-  std::size_t n_groups() const { return start.size() - 1; }
-  Index size(std::size_t group) const { return start[group + 1] - start[group]; }
-  bool has(std::size_t group, Index node) const { return place[node] - start[group] < size(group); }
-
-  std::vector<Index> place;    // by node
-  std::vector<Index> node_at;  // by place
-  std::vector<Index> start;    // places of group k: start[k] .. start[k + 1]
-};
-
-// The nodes of one group with the arcs among them; where they lie in the order of joining is left to the caller.
-inline std::unique_ptr<Block> copy_group(const Block& block, const Grouping& grouping, std::size_t group) {
-  const Index start = grouping.start[group], n = grouping.size(group);
-  std::uint64_t n_arcs_at_most = 0;
-  for (Index k = start; k < start + n; ++k) {
-    const Index i = grouping.node_at[k];
-    n_arcs_at_most += block.first[i + 1] - block.first[i];
-  }
-  auto child = std::make_unique<Block>();
-  child->reserve(n, n_arcs_at_most);
-  child->resize_arcs(n_arcs_at_most);
-  std::uint64_t n_arcs = 0;
-  // Lists are sorted and nodes come in order, so each node's arcs are met from the other side in their own order.
-  std::vector<Index> n_met(n, 0);
-  for (Index k = start; k < start + n; ++k) {
-    const Index i = grouping.node_at[k];
-    child->first.push_back(n_arcs);
-    child->held.push_back(block.held[i]);
-    child->slope.push_back(block.slope[i]);
-    child->id.push_back(block.id[i]);
-    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
-      const Index j = grouping.place[block.head[a] & head::kTo] - start;
-      if (j >= n) continue;
-      child->head[n_arcs] = j | (block.head[a] & ~head::kTo);
-      child->mate[n_arcs] = n_met[j]++;
-      child->room[n_arcs++] = block.room[a];
-    }
-  }
-  child->first.push_back(n_arcs);
-  child->resize_arcs(n_arcs);
-  return child;
 }
 
 }  // namespace labelcut

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "grouping.hpp"
 
 namespace labelcut {
 

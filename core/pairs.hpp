@@ -1,13 +1,11 @@
-// The given graph with every arc's opposite, and the first block made from it.
+// The given graph with every arc's opposite.
 
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <utility>
 #include <vector>
 
-#include "block.hpp"
+#include "parametric_cut.hpp"
 
 namespace labelcut {
 
@@ -94,46 +92,5 @@ class Pairs {
   std::vector<std::int32_t> own_column_;
   std::vector<double> own_capacity_, own_back_;
 };
-
-// The nodes of one group before any flow, given that earlier groups have joined and later ones have not: an arc to a later
-// node is paid, one from an earlier node is spared. Slopes are left to the caller.
-inline std::unique_ptr<Block> first_block(const Pairs& pairs, const double* cost, const Grouping& grouping,
-                                          std::size_t group) {
-  const Index start = grouping.start[group], n = grouping.size(group);
-  std::uint64_t n_arcs_at_most = 0;
-  for (Index k = start; k < start + n; ++k) {
-    const Index i = grouping.node_at[k];
-    n_arcs_at_most += static_cast<std::uint64_t>(pairs.row_start[i + 1] - pairs.row_start[i]);
-  }
-  auto block = std::make_unique<Block>();
-  block->reserve(n, n_arcs_at_most);
-  block->resize_arcs(n_arcs_at_most);
-  block->position = start;
-  std::uint64_t n_arcs = 0;
-  std::vector<Index> n_met(n, 0);  // as in copy_group
-  for (Index k = start; k < start + n; ++k) {
-    const Index i = grouping.node_at[k];
-    double base = -cost[i];
-    block->first.push_back(n_arcs);
-    for (std::int64_t a = pairs.row_start[i]; a < pairs.row_start[i + 1]; ++a) {
-      const Index place = grouping.place[pairs.column[a]], j = place - start;
-      if (j < n) {
-        block->head[n_arcs] = j | head::kMateHasRoom | (pairs.capacity[a] > 0 ? head::kHasRoom : 0);
-        block->mate[n_arcs] = n_met[j]++;
-        block->room[n_arcs++] = pairs.capacity[a];
-      } else {
-        base += place < start ? pairs.back[a] : -pairs.capacity[a];
-      }
-    }
-    block->id.push_back(static_cast<std::int32_t>(i));
-    block->held.push_back({base, base});
-  }
-  block->first.push_back(n_arcs);
-  block->resize_arcs(n_arcs);
-  for (std::uint64_t a = 0; a < block->room.size(); ++a) {
-    if (block->room[a] == 0) block->head[block->mate_of(a)] &= ~head::kMateHasRoom;
-  }
-  return block;
-}
 
 }  // namespace labelcut

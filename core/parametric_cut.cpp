@@ -15,32 +15,22 @@
 #include "components.hpp"
 #include "crew.hpp"
 #include "flow.hpp"
+#include "make_block.hpp"
 #include "pairs.hpp"
 #include "split.hpp"
 #include "sure.hpp"
+#include "thresholds.hpp"
 
 namespace labelcut {
 namespace {
 
-// The trade-off t in units of 2^unit: away from zero if it is not zero, and never infinite.
-double in_units(double t, int unit) {
-  const double inside = std::ldexp(t, -unit);
-  if (inside == 0 && t != 0) return std::copysign(std::numeric_limits<double>::denorm_min(), t);
-  return std::clamp(inside, -kLargest, kLargest);
-}
-
 // Splits blocks until every node is settled.
 class Solver {
  public:
-  // Inside, t is counted in units of 2^t_unit.
-  Solver(std::int64_t n_nodes, double t_min, double t_max, int t_unit, int n_threads, const Poll& poll)
-      : t_unit_(t_unit),
-        t_min_(in_units(t_min, t_unit)),
-        t_max_(in_units(t_max, t_unit)),
-        given_t_min_(t_min),
-        given_t_max_(t_max),
-        group_of_(static_cast<std::size_t>(n_nodes)),
-        join_at_(static_cast<std::size_t>(n_nodes), kInfinity),
+  Solver(std::int64_t n_nodes, const Units& units, int n_threads, const Poll& poll)
+      : t_min_(units.inside(units.t_min)),
+        t_max_(units.inside(units.t_max)),
+        groups_(static_cast<std::size_t>(n_nodes)),
         pace_(poll),
         crew_(n_threads, pace_, [this] { return divide_one(); }) {}
 
@@ -56,8 +46,7 @@ class Solver {
     crew_.rethrow_failure();
   }
 
-  // The threshold of every group from the given numbers, then one number per node.
-  std::vector<double> join_at(const Graph& graph, const double* cost, const double* slope) const;
+  const Groups& groups() const { return groups_; }
 
  private:
   static constexpr Index kSmallBlock = 10000;
@@ -68,11 +57,11 @@ class Solver {
   void settle(const Block& block, const Grouping& grouping, std::size_t group, double t) {
     const std::int64_t position = block.position + grouping.start[group];
     for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
-      group_of_[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
+      groups_.of[block.id[grouping.node_at[k]]] = static_cast<std::int32_t>(position);
     }
     // By rounding, low may be above high.
     const double inside = std::min(std::max(t, block.low), block.high);
-    if (grouping.size(group) > 0) join_at_[position] = std::isfinite(t) ? inside : t;
+    if (grouping.size(group) > 0) groups_.join_at[position] = std::isfinite(t) ? inside : t;
     pace_.settled(grouping.size(group));
   }
 
@@ -180,14 +169,9 @@ class Solver {
   std::unique_ptr<Block> extract(const Block& block, const Grouping& grouping, std::size_t group) const;
   bool nudge(Block& block, Part part) const;
 
-  const int t_unit_;
-  const double t_min_;
+  const double t_min_;  // in units, see Units
   const double t_max_;
-  const double given_t_min_;  // in the caller's units
-  const double given_t_max_;
-  // A group of nodes that join together is named by its place, which is before those of later groups it has arcs to.
-  std::vector<std::int32_t> group_of_;  // by node
-  std::vector<double> join_at_;         // by group; +inf at places where no group begins
+  Groups groups_;  // threads write to different places
   std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> waiting_;  // a heap, largest first
   std::atomic<int> n_open_{0};                   // blocks waiting or being split
@@ -209,32 +193,6 @@ std::unique_ptr<Block> Solver::settle_sure(const Graph& graph, const double* cos
   auto others = first_block(pairs, cost, known, Known::kOpen);
   for (const std::int32_t i : others->id) others->slope.push_back(slope[i]);
   return others;
-}
-
-// Gives a child of a careful block a start of its own: it is charged for the arcs to the rest of its parent (an arc to a
-// later node is paid, one from an earlier node is spared). Slower than to go on from the parent's flow, but a node that a
-// large flow has crossed keeps its small numbers.
-void start_anew(const Block& block, const Grouping& parts, std::size_t part, Block& child) {
-  for (Index k = parts.start[part]; k < parts.start[part + 1]; ++k) {
-    const Index i = parts.node_at[k];
-    Sum base;
-    base.add(block.first_base[i]);
-    double scale = block.scale[i];
-    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
-      const Index j = block.head[a] & head::kTo;
-      if (parts.has(part, j)) {
-        child.capacity.push_back(block.capacity[a]);
-        continue;
-      }
-      const bool is_earlier = parts.place[j] < parts.start[part];
-      const double charge = is_earlier ? block.capacity[block.mate_of(a)] : -block.capacity[a];
-      base.add(charge);
-      scale += std::abs(charge);
-    }
-    child.first_base.push_back(base.value());
-    child.scale.push_back(scale);
-  }
-  child.undo_flow();
 }
 
 // Moves a careful block's t a little towards the part that took all of it, for another flow. False if the other part took
@@ -273,95 +231,6 @@ void Solver::move_to_mean(Block& block) const {
   block.move_to(clip(mean), slope.value() > 0 && clip(mean) == mean);
 }
 
-// The largest double that is not above cost / slope: a node is to be outside at its own threshold, and a tiny
-// quotient may have been rounded up past it.
-double quotient(double cost, double slope) {
-  constexpr double kTiny = 1e-290;
-  const double t = cost / slope;
-  if (std::abs(t) < kTiny && std::fma(t, slope, -cost) > 0) return std::nextafter(t, -kInfinity);
-  return t;
-}
-
-bool is_in_order(const std::vector<std::int32_t>& order, const std::vector<double>& by_group) {
-  return std::is_sorted(order.begin(), order.end(), [&](auto a, auto b) { return by_group[a] < by_group[b]; });
-}
-
-// Raises thresholds until no group is later than one that comes after it in the order and shares an arc with it. Groups that
-// share none have nothing to tell each other: the rounding error of one may be the whole threshold of another.
-void keep_order(const Graph& graph, const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& group_of,
-                std::vector<double>& by_group) {
-  const auto n = static_cast<Index>(graph.n_nodes);
-  const Grouping nodes(group_of, n);
-  std::vector<Index> rank(n, n);  // of the groups that join at a finite t
-  for (Index k = 0; k < order.size(); ++k) rank[order[k]] = k;
-  const auto for_each_arc = [&](std::int32_t group, const auto& visit) {
-    for (Index p = nodes.start[group]; p < nodes.start[group + 1]; ++p) {
-      const Index i = nodes.node_at[p];
-      for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
-        const std::int32_t other = group_of[graph.column[a]];
-        if (rank[other] < n && graph.capacity[a] > 0) visit(other);
-      }
-    }
-  };
-  // Every arc is listed at one end: seen from the later group it looks back, from the earlier one ahead.
-  for (const std::int32_t mine : order) {
-    double& t = by_group[mine];
-    for_each_arc(mine, [&](std::int32_t other) { t = rank[other] < rank[mine] ? std::max(t, by_group[other]) : t; });
-    for_each_arc(mine, [&](std::int32_t other) {
-      if (rank[other] > rank[mine]) by_group[other] = std::max(by_group[other], t);
-    });
-  }
-}
-
-std::vector<double> Solver::join_at(const Graph& graph, const double* cost, const double* slope) const {
-  const auto n = static_cast<std::size_t>(graph.n_nodes);
-  std::vector<double> by_group = join_at_;
-  const auto is_finite = [&](std::int32_t group) { return std::isfinite(by_group[group]); };
-  std::vector<Sum> group_cost(n), group_slope(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int32_t mine = group_of_[i];
-    if (by_group[mine] == kInfinity) continue;  // nothing comes later
-    // An arc into a later group is paid by the earlier one and spared by the later one.
-    Sum paid;
-    paid.add(cost[i]);
-    for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
-      const std::int32_t other = group_of_[graph.column[a]];
-      if (mine >= other) continue;
-      if (is_finite(mine)) paid.add(graph.capacity[a]);
-      if (is_finite(other)) group_cost[other].add(-graph.capacity[a]);
-    }
-    group_cost[mine].add(paid);
-    group_slope[mine].add(slope[i]);
-  }
-  std::vector<std::int32_t> order;
-  for (std::size_t k = 0; k < n; ++k) {
-    if (is_finite(static_cast<std::int32_t>(k))) order.push_back(static_cast<std::int32_t>(k));
-  }
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return join_at_[a] < join_at_[b]; });
-  for (const std::int32_t k : order) {
-    const bool has_slope = group_slope[k].value() > 0;
-    const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value()) : std::ldexp(by_group[k], t_unit_);
-    by_group[k] = std::clamp(t, given_t_min_, given_t_max_);
-  }
-  if (!is_in_order(order, by_group)) keep_order(graph, order, group_of_, by_group);
-  std::vector<double> by_node(n);
-  for (std::size_t i = 0; i < n; ++i) by_node[i] = by_group[group_of_[i]];
-  return by_node;
-}
-
-// The sizes of numbers that are not zero.
-struct Range {
-  double low = kInfinity, high = 0;
-  void include(double x) {
-    if (x == 0) return;
-    low = std::min(low, std::abs(x));
-    high = std::max(high, std::abs(x));
-  }
-  // Whether they lie so far apart that a carried flow would lose the small beside the large.
-  bool is_wide() const { return high / low > 1e25; }
-  int exponent() const { return high > 0 ? std::clamp(std::ilogb(high), -1000, 1000) : 0; }
-};
-
 }  // namespace
 
 std::vector<double> solve_path(const Graph& graph, const double* cost, const double* slope, double t_min, double t_max,
@@ -377,12 +246,13 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
   const bool is_wide = costs.is_wide() || slopes.is_wide();
   // In units near the largest numbers no threshold is too large or too small for a double.
   const int cost_unit = is_wide ? 0 : costs.exponent(), slope_unit = is_wide ? 0 : slopes.exponent();
-  Solver solver(n, t_min, t_max, cost_unit - slope_unit, n_threads, poll);
+  const Units units{t_min, t_max, cost_unit - slope_unit};
+  Solver solver(n, units, n_threads, poll);
   auto root = solver.settle_sure(graph, cost, slope, is_wide);
   root->rescale(std::ldexp(1.0, -cost_unit), std::ldexp(1.0, -slope_unit));
   if (is_wide) root->remember_start();
   solver.run(std::move(root));
-  return solver.join_at(graph, cost, slope);
+  return thresholds(graph, cost, slope, solver.groups(), units);
 }
 
 std::vector<double> route(const Graph& graph, const double* excess, const Poll& poll) {

@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "flow.hpp"
+#include "block.hpp"
+#include "grouping.hpp"
+#include "search.hpp"
+#include "sum.hpp"
 
 namespace labelcut {
 

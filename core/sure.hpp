@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "block.hpp"
+#include "flow.hpp"
+#include "make_block.hpp"
 #include "pairs.hpp"
 #include "split.hpp"
 

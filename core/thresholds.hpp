@@ -1,0 +1,131 @@
+// The threshold of every group, computed anew from the given numbers once all splits are done.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "grouping.hpp"
+#include "numbers.hpp"
+#include "parametric_cut.hpp"
+#include "sum.hpp"
+
+namespace labelcut {
+
+// Groups of nodes that join together. A group is named by its place, which is before those of later groups it has arcs to.
+struct Groups {
+  explicit Groups(std::size_t n_nodes) : of(n_nodes), join_at(n_nodes, kInfinity) {}
+
+  std::vector<std::int32_t> of;  // by node
+  std::vector<double> join_at;   // by group, as the splits found it; +inf at places where no group begins
+};
+
+// The sizes of numbers that are not zero.
+struct Range {
+  double low = kInfinity, high = 0;
+  void include(double x) {
+    if (x == 0) return;
+    low = std::min(low, std::abs(x));
+    high = std::max(high, std::abs(x));
+  }
+  // Whether they lie so far apart that a carried flow would lose the small beside the large.
+  bool is_wide() const { return high / low > 1e25; }
+  int exponent() const { return high > 0 ? std::clamp(std::ilogb(high), -1000, 1000) : 0; }
+};
+
+// The wanted range of t as it was given. Inside, t is counted in units of 2^exponent.
+struct Units {
+  double t_min, t_max;
+  int exponent;
+
+  // Away from zero if t is not zero, and never infinite.
+  double inside(double t) const {
+    const double scaled = std::ldexp(t, -exponent);
+    if (scaled == 0 && t != 0) return std::copysign(std::numeric_limits<double>::denorm_min(), t);
+    return std::clamp(scaled, -kLargest, kLargest);
+  }
+};
+
+// The largest double that is not above cost / slope: a node is to be outside at its own threshold, and a tiny
+// quotient may have been rounded up past it.
+inline double quotient(double cost, double slope) {
+  constexpr double kTiny = 1e-290;
+  const double t = cost / slope;
+  if (std::abs(t) < kTiny && std::fma(t, slope, -cost) > 0) return std::nextafter(t, -kInfinity);
+  return t;
+}
+
+inline bool is_in_order(const std::vector<std::int32_t>& order, const std::vector<double>& by_group) {
+  return std::is_sorted(order.begin(), order.end(), [&](auto a, auto b) { return by_group[a] < by_group[b]; });
+}
+
+// Raises thresholds until no group is later than one that comes after it in the order and shares an arc with it. Groups that
+// share none have nothing to tell each other: the rounding error of one may be the whole threshold of another.
+inline void keep_order(const Graph& graph, const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& group_of,
+                std::vector<double>& by_group) {
+  const auto n = static_cast<Index>(graph.n_nodes);
+  const Grouping nodes(group_of, n);
+  std::vector<Index> rank(n, n);  // of the groups that join at a finite t
+  for (Index k = 0; k < order.size(); ++k) rank[order[k]] = k;
+  const auto for_each_arc = [&](std::int32_t group, const auto& visit) {
+    for (Index p = nodes.start[group]; p < nodes.start[group + 1]; ++p) {
+      const Index i = nodes.node_at[p];
+      for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
+        const std::int32_t other = group_of[graph.column[a]];
+        if (rank[other] < n && graph.capacity[a] > 0) visit(other);
+      }
+    }
+  };
+  // Every arc is listed at one end: seen from the later group it looks back, from the earlier one ahead.
+  for (const std::int32_t mine : order) {
+    double& t = by_group[mine];
+    for_each_arc(mine, [&](std::int32_t other) { t = rank[other] < rank[mine] ? std::max(t, by_group[other]) : t; });
+    for_each_arc(mine, [&](std::int32_t other) {
+      if (rank[other] > rank[mine]) by_group[other] = std::max(by_group[other], t);
+    });
+  }
+}
+
+// The threshold of every group from the given numbers, then one number per node.
+inline std::vector<double> thresholds(const Graph& graph, const double* cost, const double* slope, const Groups& groups,
+                                      const Units& units) {
+  const auto n = static_cast<std::size_t>(graph.n_nodes);
+  std::vector<double> by_group = groups.join_at;
+  const auto is_finite = [&](std::int32_t group) { return std::isfinite(by_group[group]); };
+  std::vector<Sum> group_cost(n), group_slope(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int32_t mine = groups.of[i];
+    if (by_group[mine] == kInfinity) continue;  // nothing comes later
+    // An arc into a later group is paid by the earlier one and spared by the later one.
+    Sum paid;
+    paid.add(cost[i]);
+    for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
+      const std::int32_t other = groups.of[graph.column[a]];
+      if (mine >= other) continue;
+      if (is_finite(mine)) paid.add(graph.capacity[a]);
+      if (is_finite(other)) group_cost[other].add(-graph.capacity[a]);
+    }
+    group_cost[mine].add(paid);
+    group_slope[mine].add(slope[i]);
+  }
+  std::vector<std::int32_t> order;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (is_finite(static_cast<std::int32_t>(k))) order.push_back(static_cast<std::int32_t>(k));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return groups.join_at[a] < groups.join_at[b]; });
+  for (const std::int32_t k : order) {
+    const bool has_slope = group_slope[k].value() > 0;
+    const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value()) : std::ldexp(by_group[k], units.exponent);
+    by_group[k] = std::clamp(t, units.t_min, units.t_max);
+  }
+  if (!is_in_order(order, by_group)) keep_order(graph, order, groups.of, by_group);
+  std::vector<double> by_node(n);
+  for (std::size_t i = 0; i < n; ++i) by_node[i] = by_group[groups.of[i]];
+  return by_node;
+}
+
+}  // namespace labelcut
