@@ -16,10 +16,11 @@
 
 namespace labelcut {
 
-// Between two neighbours as much flows as makes them join at the same t, or as the arcs allow; over and over, this
-// converges to the flow that is maximal at every t. Where it has come close, nodes in the order of their own thresholds
-// fall into pieces that no arc with room leaves towards a later one. The flow at hand proves each such cut, so it need
-// not have converged. A sweep costs a fortieth of a maximum flow; distant nodes need many.
+// Halving a block by one flow after another looks at nearly every arc once per level. Where all nodes have slope this is
+// cheaper, and comes first. Between two neighbours as much flows as makes them join at the same t, or as the arcs allow; over
+// and over, this converges to the flow that is maximal at every t. Where it has come close, nodes in the order of their own
+// thresholds fall into pieces that no arc with room leaves towards a later one. The flow at hand proves each such cut, so it
+// need not have converged. A sweep costs a fortieth of a maximum flow; distant nodes need many.
 class Balance {
  public:
   Balance(Block& block, Pace& pace) : block_(block), pace_(pace), nodes_(block.size()), piece_of_(block.size()) {}

@@ -1,4 +1,14 @@
-// A block: nodes that join inside an interval of the trade-off, with the arcs among them. See parametric_cut.hpp.
+// A block: nodes that join inside an interval of the trade-off, given that everything earlier is in S and everything later
+// is not, with the arcs among them.
+//
+// Its state is the residual arcs and one signed excess per node: no source, no sink, no costs. For any flow,
+//
+//     cost(S) = (room on arcs leaving S) - (excess in S) + constant,
+//
+// so a child may go on from its parent's flow, and excess never has to be carried back. Arcs from an earlier to a later part
+// of a split are full, and one back is never paid, since the earlier part has joined: arcs between parts are dropped.
+//
+// Its threshold is the t at which taking all of it costs nothing, which is where its excesses add up to zero.
 
 #pragma once
 
@@ -30,14 +40,23 @@ struct Holding {
 // Nodes that join inside (low, high), with the arcs among them. They take the places position .. position + size in
 // the order of joining.
 struct Block {
+  // By arc. Every arc has its mate, the opposite one, and room[arc] + room[mate] never changes but by rounding. The flags in
+  // head say what room says: kHasRoom of an arc and kMateHasRoom of its mate are set exactly if room[arc] > 0.
   std::vector<std::uint64_t> first;  // arcs of node i: first[i] .. first[i + 1], by where they lead
   std::vector<Index> head;
   std::vector<Index> mate;   // the opposite arc's place among the arcs of the node it starts from
   std::vector<double> room;  // how much more may flow
+
+  // By node.
   std::vector<Holding> held;
   std::vector<double> slope;
-  std::vector<std::int32_t> id;  // in the given graph
-  // Careful blocks only, where numbers lie far apart: what arcs and nodes had before any flow.
+  std::vector<std::int32_t> id;  // in the given graph, ascending
+
+  // Careful blocks only: what arcs and nodes had before any flow. Where numbers lie more than 1e25 apart (outliers under a
+  // Gaussian kernel do), a small node that a large flow has crossed would have lost its own. So every child starts without
+  // flow from these (start_anew), an excess within the rounding of all that has passed its node is none (Flow::is_real), and
+  // a block that lies entirely on one side of its rounded threshold is tried again a few roundings further on (nudge). About
+  // half as fast.
   std::vector<double> capacity;
   std::vector<double> first_base;
   std::vector<double> scale;  // the sizes of the terms that were added up in first_base

@@ -47,6 +47,9 @@ class Pace {
 
 // Threads that do tasks and, while there are none to take, share the loops of those at work. What a chunk of a loop
 // computes must not depend on the order in which chunks run.
+//
+// Idle threads spin, then nap, and wait on no condition variable: the steps of a search that they share last some hundred
+// microseconds, of which waking a sleeper would take a good part, and the calling thread has to wake up anyway, to poll.
 class Crew {
  public:
   // try_task does one task, if there is any, and tells whether there was.

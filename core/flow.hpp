@@ -15,7 +15,16 @@
 
 namespace labelcut {
 
-// A maximum flow from the excesses of a block to its deficits.
+// A maximum flow from the excesses of a block to its deficits, by push-relabel: excess moves along arcs that come one step
+// closer to a deficit, and a node without such an arc steps back.
+//
+// First in, first out. A pass over the queue lets all that arrives at a node gather before it moves on, which bounds the
+// pushes by O(nodes^3); and a queue tells well ahead whose memory will be needed. Distances are measured exactly
+// (breadth first from the deficits) whenever the work since then has paid for it.
+//
+// Far excess waits, and so do its distances: most of it turns out to be cut off once the near one is gone. How far `within_`
+// reaches decides when a node moves, never whether: labels are at most the distance, so what waits is that far indeed, and
+// the flow does not end before none waits. Growing by a quarter, `within_` has passed every distance after O(log nodes) rounds.
 class Flow {
  public:
   Flow(Block& block, Crew& crew, Pace& pace)
@@ -181,6 +190,8 @@ class Flow {
     }
   }
 
+  // Either empties the node or fills the arc, and sets that number to exactly zero: so the usual proof of termination holds
+  // for floating-point numbers and needs no tolerance.
   void push(Index i, std::uint64_t arc) {
     const Index j = head_[arc] & head::kTo;
     const std::uint64_t mate = first_[j] + mate_[arc];
@@ -242,14 +253,18 @@ class Flow {
   const Index n_;
   Crew& crew_;
   Pace& pace_;
-  Marks label_;                // at most the distance to the nearest deficit
-  std::vector<Index> cursor_;  // arcs before it lead no closer
-  std::vector<Index> queue_;   // a ring of active nodes
+  // Valid: label[i] <= label[j] + 1 for every arc from i to j with room, and 0 at deficits. So a label is at most the number of
+  // steps to the nearest deficit. A push goes one label down, so the arc it opens back is valid; stepping back makes a label
+  // as large as the arcs with room allow. Between measurements labels only grow.
+  Marks label_;
+  std::vector<Index> cursor_;  // where to look on among a node's arcs; those before are seen again before it steps back
+  // A ring of the active nodes: excess above 0, a label of at most within_. Each is in it, or in far_, once.
+  std::vector<Index> queue_;
   Index front_ = 0;
   Index back_ = 0;
   Index n_active_ = 0;
   Label within_ = 1;
-  std::vector<Index> far_;  // active nodes with labels above within_
+  std::vector<Index> far_;  // nodes with excess and a finite label that was above within_
   bool is_complete_ = false;  // the last measurement got to all that can reach a deficit
   std::uint64_t work_ = 0;  // looks at arcs since distances were exact
   std::uint64_t n_discharged_ = 0;

@@ -24,7 +24,8 @@
 namespace labelcut {
 namespace {
 
-// Splits blocks until every node is settled.
+// Splits blocks until every node is settled. Each thread takes the largest block that waits; while none waits it shares the
+// searches of the others. So what is computed does not depend on the number of threads, only when.
 class Solver {
  public:
   Solver(std::int64_t n_nodes, const Units& units, int n_threads, const Poll& poll)

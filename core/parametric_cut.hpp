@@ -5,66 +5,36 @@
 //
 //     cost(S) = sum of c[i][j] over i in S, j not in S  +  sum of b[i] - t * m[i] over i in S.
 //
-// Since slopes are not negative these sets only grow with t, so the complete answer is one number per node:
-// i is in S exactly when t > join_at[i]. A node that is in no smallest minimiser has join_at = +inf.
+// The answer. Since slopes are not negative these sets only grow with t, so all of them are one number per node:
+// i is in S exactly when t > join_at[i]; -inf means always, +inf never.
 //
-// Blocks. A block is a set of nodes that joins inside an interval of t, given that everything earlier is in S and
-// everything later is not. Its threshold is the t at which taking all of it costs nothing. One maximum flow at that
-// t splits it in three:
+// Ties. Of equally cheap sets the smallest is meant, and it is the only smallest one: minimum cuts are closed under
+// intersection. So at its own threshold a node is still outside, and a node that makes no difference never joins. A node
+// without slope has no threshold of its own: it joins together with others, or always, or never.
 //
-//     early   what the flow's left-over excess can still reach: joins before t,
-//     tied    what neither excess nor deficit concerns: joins exactly at t, and is settled,
-//     late    the rest: joins after t.
+// The way, each part told where its data is:
 //
-// Early and late are blocks again, smaller and independent. If all is tied the block was one group. With k distinct
-// thresholds this takes at most 2k - 1 flows, on blocks that shrink fast.
+//     pairs.hpp       the given arcs, every one with its opposite
+//     sure.hpp        nodes that join always or never are settled first
+//     block.hpp       the others are a block: nodes that join inside an interval of t. A block
+//     components.hpp    falls apart where it does not hang together,
+//     balance.hpp       or is cut at many thresholds at once,
+//     flow.hpp          or gets a maximum flow at its own threshold
+//     split.hpp           and is split by it into early, tied and late
+//     make_block.hpp  of which early and late are blocks again
+//     thresholds.hpp  at the end each group's threshold is computed anew from the given numbers
+//     crew.hpp        threads, progress, stopping early
 //
-// Sure nodes. A node without slope whose cost outweighs all its arcs joins always or never, whatever the others do, and
-// its neighbours are done with those arcs. Others do so together; a flow at each end of t finds them, among few nodes. Both
-// are settled before the first block is made. See sure.hpp.
+// These share numbers.hpp, sum.hpp, grouping.hpp and search.hpp (breadth first, by all threads that are idle).
 //
-// Components. The cuts take arcs away, until blocks fall apart. Components have no bearing on each other and go on as
-// blocks of their own. See components.hpp.
+// Guarantees. The answer has the same bytes for any number of threads. There are no absolute tolerances: rounding is
+// relative to the terms of a node and to what passes through it. Where costs and capacities, or slopes, differ in size by
+// more than 1e25, a slower and more careful way is taken. Thresholds beyond the range of a double are infinite. Nothing
+// recurses, and an exception thrown by poll stops all threads before it reaches the caller.
 //
-// Balance. Halving a block by one flow after another looks at nearly every arc once per level. Where all nodes have slope,
-// a cheaper way comes first: let flow run between neighbours until they would join at about the same t, sort the nodes by
-// their own thresholds, and cut wherever no arc with room leads to a later node. That is often thousands of cuts at once,
-// each proved by the flow at hand; what they leave uncut is for the flows above. See balance.hpp.
-//
-// State. A block is its residual arcs and one signed excess per node: no source, no sink, no costs. For any flow,
-// cost(S) = (room on arcs leaving S) - (excess in S) + constant. Excess is t * m[i] + base[i]; base changes with the
-// flow only, so at a new threshold nothing of a large old t is left in it. Arcs between early, tied and late are full
-// and are dropped. So a child starts from its parent's flow, and excess never has to be carried back.
-//
-// Flow. Push-relabel: excess moves along arcs that come one step closer to a deficit, first in, first out; distances
-// are measured exactly (breadth first from the deficits) whenever the work since then has paid for it. Excess far from
-// any deficit waits until the near one is gone, and so do its distances: most of it turns out to be cut off. A push
-// either empties its node or fills its arc, and sets that number to exactly zero, so the usual proof of termination
-// holds for floating-point numbers and needs no tolerance.
-//
-// Zero slopes. Tied nodes without slope join at t only if a node with slope reaches them over arcs with room; the
-// others make no difference at t and go on with the late part. A part without any slope at all is apart from its
-// neighbours by rounding only: it joins at the end of its interval, or at t if that end is infinite.
-//
-// Numbers. The partition decides everything: at the end each group's threshold is computed anew from the given
-// capacities and costs, with compensated sums in the order of the rows, and rounded to the largest double that is not
-// above it where it is tiny. The order of groups that share arcs is kept, if need be by raising a threshold by its
-// rounding error. After a flow, an excess within a few roundings of its own two terms is none. At a block's threshold the excesses
-// add up to zero, so the node with the largest terms takes what the others leave instead of its own rounding error.
-// Rounding is thus relative to the terms of a node and to what passes through it. Costs and slopes are counted in powers of
-// two near the largest of them, which rounds nothing and keeps thresholds inside the range of a double; those beyond it in
-// the caller's units are reported as infinite.
-//
-// Care. Where costs and capacities, or slopes, differ in size by more than 1e25 (outliers under a Gaussian kernel do), a
-// small node that a large flow has crossed would have lost its own numbers. Then every child starts without flow
-// from the given numbers, an excess within the rounding of all that has passed its node is none, and a block that lies
-// entirely on one side of its rounded threshold is tried again a few roundings further on. About half as fast.
-//
-// Threads. Each takes the largest block that waits; while none waits it shares the searches of the others. What is
-// computed does not depend on the number of threads, only when.
-//
-// Complexity. Each flow is O(nodes^2 * sqrt(arcs)) at worst for push-relabel, in practice nearly linear on similarity
-// graphs; memory is two copies of the arcs (16 bytes each) and of the nodes (about 60 bytes). Nothing recurses.
+// Complexity. With k distinct thresholds there are at most 2k - 1 flows, on blocks that shrink fast. Each flow is
+// O(nodes^3) at worst, in practice nearly linear on similarity graphs; memory is two copies of the arcs (16 bytes each)
+// and of the nodes (about 60 bytes).
 //
 // Sources: Gallo, Grigoriadis, Tarjan (1989) for the nesting; Goldberg, Tarjan (1988) and Cherkassky, Goldberg (1997) for
 // push-relabel with exact distances; Tarjan, Ward, Zhang, Zhou, Mao (2006) for balancing arcs; the divide and conquer over

@@ -30,6 +30,8 @@ inline void prefetch(const void* address) {
 enum Mark : Label { kByExcess = -1, kBySlope = -2 };
 
 // One number per node of a block: its distance to the nearest deficit or, where there is none, what reached it instead.
+// Threads that search together only ever replace kUnreachable, each node once and by the same number, so their order does
+// not show; hence relaxed atomics will do.
 class Marks {
  public:
   static constexpr Label kUnreachable = std::numeric_limits<Label>::max();

@@ -1,4 +1,14 @@
-// What the flow of a block says about its nodes: which join before its trade-off, at it, or after it.
+// What the maximum flow of a block at its threshold t says about its nodes. Three parts:
+//
+//     early   what the flow's left-over excess can still reach: joins before t,
+//     tied    what neither excess nor deficit concerns: joins exactly at t, and is settled,
+//     late    the rest: joins after t.
+//
+// Early and late are blocks again, smaller and independent. If all is tied the block was one group.
+//
+// Zero slopes. Tied nodes without slope join at t only if a node with slope reaches them over arcs with room; the others
+// make no difference at t and go on with the late part. A part without any slope at all is apart from its neighbours by
+// rounding only: it joins at the end of its interval, or at t if that end is infinite.
 
 #pragma once
 

@@ -1,4 +1,11 @@
 // The threshold of every group, computed anew from the given numbers once all splits are done.
+//
+// The splits decide who joins with whom, and nothing else is taken from them: each threshold is a quotient of compensated
+// sums over the given capacities, costs and slopes, in the order of the rows. The order of groups that share arcs is kept, if
+// need be by raising a threshold by its rounding error.
+//
+// While blocks are split, costs and slopes are counted in powers of two near the largest of them. That rounds nothing and
+// keeps thresholds inside the range of a double; those beyond it in the caller's units are reported as infinite.
 
 #pragma once
 
@@ -119,7 +126,8 @@ inline std::vector<double> thresholds(const Graph& graph, const double* cost, co
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return groups.join_at[a] < groups.join_at[b]; });
   for (const std::int32_t k : order) {
     const bool has_slope = group_slope[k].value() > 0;
-    const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value()) : std::ldexp(by_group[k], units.exponent);
+    const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value())
+                               : std::ldexp(by_group[k], units.exponent);
     by_group[k] = std::clamp(t, units.t_min, units.t_max);
   }
   if (!is_in_order(order, by_group)) keep_order(graph, order, groups.of, by_group);

@@ -1,8 +1,8 @@
 """The slow, plain twin of the compiled core: the same two functions, written to be read.
 
-The problem, the split into blocks and the tie rule are told in ``core/parametric_cut.hpp``. Here every block
-routes its flow from scratch, and all arithmetic is exact: every float is a whole number over a power of two,
-so with one common denominator the whole computation runs in Python's unlimited integers.
+The problem and the tie rule are told in ``core/parametric_cut.hpp``, the split in ``core/split.hpp``. Here
+every block routes its flow from scratch, and all arithmetic is exact: every float is a whole number over a
+power of two, so with one common denominator the whole computation runs in Python's unlimited integers.
 """
 
 from __future__ import annotations
