@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from draw_house import direct_imports, draw, room
 
 import labelcut
 
@@ -28,30 +29,10 @@ ROOMS = {
 HEAVY = {"pandas", "torch", "faiss", "matplotlib"}
 
 
-def module_name(path):
-    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def imported_modules(path, modules):
-    """Return the modules of the package that a file imports anywhere, also inside functions."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: a relative import; write the full name"
-            found |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return (found & modules) - {"labelcut", module_name(path)}
-
-
 @pytest.fixture(scope="module")
 def direct():
     """Map every module to those it imports itself."""
-    files = {module_name(path): path for path in SOURCE.rglob("*.py")}
-    found = {name: imported_modules(path, set(files)) for name, path in files.items()}
-    del found["labelcut"]  # the front door: names only, each imported when asked for
-    return found
+    return direct_imports()
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +43,6 @@ def imports(direct):
         for name in reached:
             reached[name] |= set().union(*(reached[other] for other in reached[name] if other in reached))
     return reached
-
-
-def room(name):
-    """Return the room a module stands in."""
-    return name.split(".")[1]
 
 
 def test_every_module_stands_in_a_room_and_knows_only_those_beside_it(imports):
@@ -85,6 +61,23 @@ def test_table_and_hnc_never_meet_but_in_the_audit(imports):
     for name, others in imports.items():
         met = {room(other) for other in [name, *others]} & {"table", "hnc"}
         assert len(met) < 2 or room(name) in ("auditing", "cli", "experiments"), name
+
+
+def test_the_picture_of_the_house_is_the_house():
+    picture = (SOURCE.parents[1] / "docs" / "house.svg").read_text(encoding="utf-8")
+    assert picture == draw(), "draw it again: python tests/draw_house.py docs/house.svg"
+
+
+def test_the_method_names_a_file_for_every_step_and_what_it_names_is_there():
+    page = (SOURCE.parents[1] / "docs" / "method.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if re.search(r"`[a-z]+/[a-z_]+\.py`", line)]
+    assert len(lines) >= 18
+    for line in lines:
+        for path in re.findall(r"`([a-z]+/[a-z_]+\.py)`", line):
+            text = (SOURCE / path).read_text(encoding="utf-8")
+            if line.startswith("|"):
+                words = re.findall(r"`([A-Za-z_]+)", line.split("|")[2])
+                assert any(word in text for word in words), f"{path} has nothing of {words}"
 
 
 def test_no_module_reaches_itself(imports):
