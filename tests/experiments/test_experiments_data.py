@@ -14,7 +14,7 @@ import pytest
 
 from labelcut.experiments import data, noise
 
-NEIGHBOUR = Path(__file__).resolve().parents[2] / "shared" / "data" / "raw"
+NEIGHBOUR = Path(__file__).resolve().parents[3] / "shared" / "data" / "raw"
 
 VOTES = b"republican," + b",".join([b"n"] * 16) + b"\ndemocrat," + b",".join([b"y"] * 15 + [b"?"]) + b"\n"
 
