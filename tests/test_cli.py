@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -207,6 +208,42 @@ def test_a_data_frame_is_audited_in_python(tmp_path):
     saved = audit.save(tmp_path / "out")
     assert pd.read_csv(tmp_path / "out" / "table.csv")["labelcut_is_label_issue"].sum() == len(audit.issues)
     assert (tmp_path / "out" / "report.html") in saved
+
+
+@pytest.mark.parametrize("path", [str, Path])
+def test_a_file_is_audited_in_python_as_by_the_command(audited, tmp_path, path):
+    folder, _, _ = audited
+    roles = {"label": "churned", "id": "customer", "group": "clerk"}
+    labelcut.audit(path(folder / "shop.csv"), **roles, n_jobs=1).save(tmp_path)
+    for file in (folder / "out").iterdir():
+        assert (tmp_path / file.name).read_bytes() == file.read_bytes(), file.name
+
+
+def test_a_file_is_read_in_python_as_it_is_told(tmp_path):
+    file = tmp_path / "shop.csv"
+    frame, _ = shop(n_rows=80, n_wrong=4)
+    frame.to_csv(file, sep="#", header=False, index=False, na_rep="gone", encoding="utf-16")
+    told = {"delimiter": "#", "encoding": "utf-16", "missing": ["gone"], "has_header": False}
+    audit = labelcut.audit(file, label="column 7", **told)
+    assert audit.table.classes == ("no", "yes")
+    assert audit.table.codes.tolist() == labelcut.audit(frame, label="churned").table.codes.tolist()
+    assert audit.summary["source"]["delimiter"] == "#"
+    with pytest.raises(BadChoice, match=r"delimiter='#' says how a file is read, and table is a data frame"):
+        labelcut.audit(frame, label="churned", delimiter="#")
+    with pytest.raises(BadChoice, match=r"no\.csv: cannot be read \(no such file or directory\); check"):
+        labelcut.audit(tmp_path / "no.csv", label="churned")
+
+
+def test_a_missing_file_is_told_before_anything_heavy_is_imported(tmp_path):
+    for command in ("audit", "apply"):
+        words = {"audit": ["--label", "y"], "apply": ["decisions.csv", "--out", "out.csv"]}[command]
+        code = (
+            "import sys; from labelcut.cli import main\n"
+            f"try: main({[command, 'no.csv', *words]!r})\n"
+            "except SystemExit as stop: print(stop.code, 'pandas' in sys.modules)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+        assert done.stdout.split() == ["2", "False"], done.stderr
 
 
 def test_a_data_frame_keeps_its_index_and_its_own_way_of_writing(tmp_path):

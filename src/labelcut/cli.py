@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from labelcut.errors import Option
     from labelcut.table.decisions import Decision
     from labelcut.table.source import Source
-    from labelcut.table.table import Table
 
 OUR_FAULT, WRONG_USE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 COMMANDS = "labelcut.commands"  # Entry points of this group are commands too; `experiment` is one.
@@ -146,10 +145,11 @@ def audit(table: str, **options: Any) -> None:
         # What is heavy to import comes after all that can be found out without it.
         from labelcut.auditing.audit import audit_table, file_names
         from labelcut.table.saving import refuse_inputs
+        from labelcut.table.table import read_source
 
         inputs = _inputs(table, options["decisions"])
         refuse_inputs([out / name for name in file_names(source, options["format_"])], inputs)
-        made = _table(
+        made = read_source(
             source,
             label=options["label"],
             id=options["id_"],
@@ -204,11 +204,12 @@ def apply(table: str, decisions: str, **options: Any) -> None:
     label, id_ = options["label"] or label, options["id_"] or id_
     if label is None:
         raise BadChoice(f"{decisions}: does not say which column holds the labels; name it with --label.")
-    loaded = _table(source, label=label, id=id_)
+    from labelcut.table.correcting import write_decided
+    from labelcut.table.table import read_source
+
+    loaded = read_source(source, label=label, id=id_)
     matched = match(made, loaded)
     changes = matched.changed(loaded)
-    from labelcut.table.correcting import write_decided
-
     with _writing(out.parent), whole_file(out, inputs=inputs) as temporary:
         write_decided(loaded, temporary, changes)
     report = {
@@ -319,14 +320,6 @@ def _inputs(table: str, decisions: str | None) -> dict[str, Path]:
 
     read = {TABLE_READ: "/dev/stdin" if table == "-" else table, DECISIONS_READ: decisions}
     return {what: Path(path) for what, path in read.items() if path}
-
-
-def _table(source: Source, *, label: str, id: str | None, group: str | None = None, **options: Any) -> Table:
-    from labelcut.table.reading import read_frame
-    from labelcut.table.table import make_table
-
-    frame = read_frame(source, as_text=[name for name in (label, id, group) if name is not None])
-    return make_table(frame, label=label, id=id, group=group, name=source.name, source=source, **options)
 
 
 def _split_kind(text: str) -> tuple[str, str]:

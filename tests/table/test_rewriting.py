@@ -17,7 +17,7 @@ from labelcut.errors import BadChoice, BadTable
 from labelcut.table.correcting import write_decided
 from labelcut.table.reading import column_names, read_frame
 from labelcut.table.source import find_source
-from labelcut.table.table import label_texts, make_table
+from labelcut.table.table import label_texts, make_table, read_table
 from labelcut.table.writing import write_with_columns
 
 
@@ -135,8 +135,7 @@ def test_a_delimiter_behind_a_blank_line_that_ends_with_cr_is_not_lost(tmp_path)
 
 def small_table(tmp_path, content=b"x,y\n1,a\n2,b\n3,a\n", **options):
     (tmp_path / "t.csv").write_bytes(content)
-    source = find_source(tmp_path / "t.csv", **options)
-    return make_table(read_frame(source, as_text=["y"]), label="y", source=source, name="t.csv")
+    return read_table(tmp_path / "t.csv", label="y", **options)
 
 
 @pytest.mark.parametrize(

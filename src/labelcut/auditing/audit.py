@@ -20,7 +20,7 @@ from labelcut.auditing.reasons import tell_reasons
 from labelcut.auditing.review_curve import plant_and_find
 from labelcut.auditing.unusual import compare_with_classes, far_out_notes
 from labelcut.auditing.words import cell_texts
-from labelcut.errors import BadChoice, BadTable
+from labelcut.errors import BadChoice, BadTable, Option
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.labels import Labels
 from labelcut.table.decisions import Decision, Matched, match, read_decisions
@@ -28,7 +28,7 @@ from labelcut.table.numbers import encode
 from labelcut.table.row_keys import OUR_PREFIX
 from labelcut.table.saving import DECISIONS_READ, TABLE_READ, staged_folder
 from labelcut.table.source import Source
-from labelcut.table.table import Table, make_table
+from labelcut.table.table import Table, make_table, read_table
 from labelcut.table.writing import csv_text, write_with_columns
 
 STEPS = ("columns to numbers", "cuts", "planted errors", "reasons", "report")
@@ -194,7 +194,7 @@ class Audit:
 
 
 def audit(
-    table: pd.DataFrame,
+    table: pd.DataFrame | str | os.PathLike[str],
     *,
     label: str,
     id: str | None = None,
@@ -207,13 +207,18 @@ def audit(
     decisions: str | os.PathLike[str] | None = None,
     preset: str = "default",
     n_jobs: int | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Iterable[str] | None = None,
+    has_header: bool | None = None,
 ) -> Audit:
-    """Find the labels of a data frame that are probably wrong.
+    """Find the labels of a table that are probably wrong.
 
     Parameters
     ----------
-    table : DataFrame
+    table : DataFrame or path-like
         Numbers, categories, dates, texts, with gaps: as it is. Of polars frames a pandas copy is made.
+        A path is read as by ``labelcut audit``: csv, tsv, parquet, feather, arff, jsonl, xlsx, gzip'd text.
     label : str
         The column with the labels; a missing one means that the row is unlabeled.
     id, group : str, optional
@@ -234,18 +239,22 @@ def audit(
         As in `ConfidenceHNC`.
     n_jobs : int, optional
         Threads.
+    delimiter, encoding : str, optional
+        Of a text file, where the guess is wrong.
+    missing : iterable of str, optional
+        The marks for missing values in a file.
+    has_header : bool, optional
+        Whether the first line of a csv holds the names of the columns; it does unless False is said.
 
     Returns
     -------
     Audit
         With ``issues``, ``summary`` and ``save``; in a notebook it shows the page.
     """
-    if not isinstance(table, pd.DataFrame):
-        if not hasattr(table, "to_pandas"):
-            raise TypeError(f"table is a {type(table).__name__}; give a data frame (pandas, or polars).")
-        table = table.to_pandas()
-    made = make_table(
+    reading = {"delimiter": delimiter, "encoding": encoding, "missing": missing, "has_header": has_header}
+    made = _as_table(
         table,
+        {option: value for option, value in reading.items() if value is not None},
         label=label,
         id=id,
         group=group,
@@ -263,6 +272,22 @@ def audit(
         preset=preset,
         n_jobs=n_jobs,
     )
+
+
+def _as_table(table: Any, reading: Mapping[str, Any], **choices: Any) -> Table:
+    """Return the Table of a file or of a data frame; `reading` says how a file is read."""
+    if isinstance(table, str | os.PathLike):
+        return read_table(table, **reading, **choices)
+    if not isinstance(table, pd.DataFrame):
+        if not hasattr(table, "to_pandas"):
+            raise TypeError(
+                f"table is a {type(table).__name__}; give a data frame (pandas, or polars) or a path."
+            )
+        table = table.to_pandas()
+    if reading:
+        option = Option(*next(iter(reading.items())))
+        raise BadChoice(option, " says how a file is read, and table is a data frame; leave it out.")
+    return make_table(table, **choices)
 
 
 def audit_table(

@@ -11,9 +11,7 @@ import pandas as pd
 from labelcut.auditing.audit import Audit, audit_table
 from labelcut.table.correcting import write_decided
 from labelcut.table.decisions import FIELDS, match, read_decisions
-from labelcut.table.reading import read_frame
-from labelcut.table.source import find_source
-from labelcut.table.table import Table, make_table
+from labelcut.table.table import Table, read_table
 from labelcut.table.writing import csv_text
 
 N_WRONG = 40
@@ -75,11 +73,7 @@ def run_demo(folder: Path, n_jobs: int | None, on_step: Callable[[str], None]) -
 
 
 def _load(file: Path) -> Table:
-    source = find_source(file)
-    frame = read_frame(source, as_text=["diagnosis", "patient", "annotator"])
-    return make_table(
-        frame, label="diagnosis", id="patient", group="annotator", name=file.name, source=source
-    )
+    return read_table(file, label="diagnosis", id="patient", group="annotator")
 
 
 def _decide(issues: pd.DataFrame, right: np.ndarray) -> str:

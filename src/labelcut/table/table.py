@@ -1,4 +1,4 @@
-"""A data frame -> a Table: what each column is, which rows are labeled, and with what.
+"""A file or a data frame -> a Table: what each column is, which rows are labeled, and with what.
 
 Every column gets a kind. Numbers, categories, dates and free text become features; identifiers and constants
 say nothing about a class and are left out by name. Nothing is dropped in silence: each column carries a note.
@@ -7,6 +7,7 @@ say nothing about a class and are left out by name. Nothing is dropped in silenc
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -16,9 +17,9 @@ import pandas as pd
 
 from labelcut.errors import BadChoice, BadTable, Option
 from labelcut.table.kinds import Column, describe_column
-from labelcut.table.reading import as_label, unique_names
+from labelcut.table.reading import as_label, read_frame, unique_names
 from labelcut.table.row_keys import row_keys
-from labelcut.table.source import Source
+from labelcut.table.source import Source, find_source
 
 KINDS = ("numeric", "category", "date", "text", "identifier", "constant")
 ALL_ROWS = slice(None)
@@ -79,6 +80,45 @@ class Table:
         if self.id is None:
             return [str(row + 1) for row in self.rows[rows].tolist()]
         return label_texts(self.frame[self.id].iloc[rows], blank="")
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    label: str,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    missing: Iterable[str] | None = None,
+    has_header: bool = True,
+    **choices: Any,
+) -> Table:
+    """Read a table from a file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; ``-`` is the standard input.
+    label : str
+        The column with the labels.
+    delimiter, encoding, missing, has_header
+        How the file is read, where the guess is wrong; as in `find_source`.
+    **choices
+        As in `make_table`.
+
+    Returns
+    -------
+    Table
+    """
+    source = find_source(path, delimiter=delimiter, encoding=encoding, missing=missing, has_header=has_header)
+    return read_source(source, label=label, **choices)
+
+
+def read_source(
+    source: Source, *, label: str, id: str | None = None, group: str | None = None, **choices: Any
+) -> Table:
+    """Read the table of a file that `find_source` has looked at; the choices are those of `make_table`."""
+    frame = read_frame(source, as_text=[name for name in (label, id, group) if name is not None])
+    return make_table(frame, label=label, id=id, group=group, name=source.name, source=source, **choices)
 
 
 def make_table(
