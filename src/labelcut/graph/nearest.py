@@ -27,6 +27,9 @@ from labelcut.parameters import one_of, whole
 __all__ = ["NeighborIndex", "Neighbors", "build_index", "check_count", "neighbors"]
 
 
+#: How neighbors can be looked for.
+METHODS = ("auto", "exact", "approximate")
+
 #: Rows, and queries, from which the rows are divided into cells.
 CELLS_FROM = 10_000
 
@@ -154,7 +157,7 @@ def build_index(X: ArrayLike, *, method: str = "auto") -> NeighborIndex:
     NeighborIndex
     """
     rows = _check_matrix("X", X)
-    one_of("method", method, ("auto", "exact", "approximate"))
+    one_of("method", method, METHODS)
     if not len(rows):
         raise ValueError("X has no rows; at least one is needed to be a neighbor.")
     distinct = DistinctRows.of(rows)

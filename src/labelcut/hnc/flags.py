@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from labelcut.arrays import Floats, Mask
 
-__all__ = ["flag_by_expected_f1", "flag_labels"]
+__all__ = ["RULES", "flag_by_expected_f1", "flag_labels"]
 
 
 def flag_labels(p_wrong: Floats, is_contrary: Mask, rule: str) -> Mask:
@@ -21,11 +23,9 @@ def flag_labels(p_wrong: Floats, is_contrary: Mask, rule: str) -> Mask:
     rule : {"expected_f1", "side"}
         Those with the largest expected F1, or all contrary ones.
     """
-    if rule == "side":
-        return is_contrary
     is_judged = ~np.isnan(p_wrong)
     is_flagged = np.zeros(p_wrong.size, dtype=bool)
-    is_flagged[is_judged] = flag_by_expected_f1(p_wrong[is_judged])
+    is_flagged[is_judged] = RULES[rule](p_wrong[is_judged])
     return is_flagged & is_contrary
 
 
@@ -49,3 +49,10 @@ def flag_by_expected_f1(p_wrong: Floats) -> Mask:
     if p_no_error >= f1[best]:
         return np.zeros(p_wrong.size, dtype=bool)
     return np.asarray(p_wrong >= p[best])
+
+
+#: From the probabilities of the labels to the mask of those that may be flagged.
+RULES: dict[str, Callable[[Floats], Mask]] = {
+    "expected_f1": flag_by_expected_f1,
+    "side": lambda p_wrong: np.ones(p_wrong.size, dtype=bool),
+}

@@ -18,7 +18,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import numpy as np
 
 from labelcut.arrays import Floats
+from labelcut.graph.nearest import METHODS
+from labelcut.graph.similarity import KERNELS
 from labelcut.hnc.confidence import PAPER_GRID
+from labelcut.hnc.flags import RULES
 from labelcut.hnc.labels import Labels
 from labelcut.parameters import number, numbers, one_of, whole
 
@@ -48,6 +51,13 @@ class AtLeast:
     """Numbers from a lowest one on."""
 
     lowest: float
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Words that another file knows what to do with."""
+
+    words: tuple[str, ...]
 
 
 Positive = Annotated[float, Above(0)]
@@ -113,9 +123,9 @@ class Settings:
 
     n_neighbors: Annotated[int, AtLeast(1)] | None = None
     bandwidth: Positive | None = None
-    kernel: Literal["squared", "literal"] = "squared"
+    kernel: Annotated[str, OneOf(tuple(KERNELS))] = "squared"
     one_sided: Literal["half", "full"] = "half"
-    neighbor_search: Literal["auto", "exact", "approximate"] = "auto"
+    neighbor_search: Annotated[str, OneOf(METHODS)] = "auto"
     scale: Literal["robust", "standard", "none"] = "robust"
     importances: Literal["forest", "equal"] | tuple[float, ...] = "forest"
     forest_tuning: Literal["oob", "cv"] = "oob"
@@ -132,7 +142,7 @@ class Settings:
     n_folds: Annotated[int, AtLeast(2)] = 5
     enough_hidden: Annotated[float, Above(0, or_infinite=True)] = 3000
     decision: Literal["probability", "cut"] = "probability"
-    flags: Literal["expected_f1", "side"] = "expected_f1"
+    flags: Annotated[str, OneOf(tuple(RULES))] = "expected_f1"
     noise: Literal["auto", "symmetric", "by_side"] = "auto"
 
     @property
@@ -248,14 +258,16 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
     others = [option for option in options if option is not NoneType and get_origin(option) is not Literal]
     if words and (isinstance(value, str) or not others):
         return one_of(name, value, words, or_else="numbers" if others else "")
-    return _number(name, value, others[0])
+    return _limited(name, value, others[0])
 
 
-def _number(name: str, value: Any, kind: Any) -> Any:
-    """Return a flag, a number or several numbers, within the limit of the annotation."""
+def _limited(name: str, value: Any, kind: Any) -> Any:
+    """Return a word, a flag, a number or several numbers, within the limit of the annotation."""
     limit: Any = None
     if get_origin(kind) is Annotated:
         kind, limit = get_args(kind)
+    if kind is str:
+        return one_of(name, value, limit.words)
     if kind is bool:
         return bool(one_of(name, value, (True, False)))
     if kind is int:
