@@ -276,7 +276,7 @@ def test_an_interrupted_audit_says_so_and_leaves_nothing(tmp_path, number):
     code = (
         "import os, time, labelcut.auditing.audit; from labelcut.cli import main; "
         f"stop = lambda *_: (os.kill(os.getpid(), {int(number)}), time.sleep(5)); "
-        "labelcut.auditing.write_with_columns = stop; main()"
+        "labelcut.auditing.audit.write_with_columns = stop; main()"
     )
     args = ["audit", tmp_path / "shop.csv", *AUDIT, "--out", tmp_path / "out"]
     done = subprocess.run(
