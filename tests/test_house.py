@@ -81,6 +81,15 @@ def test_the_method_names_a_file_for_every_step_and_what_it_names_is_there():
                 assert any(word in text for word in words), f"{path} has nothing of {words}"
 
 
+def test_facts_never_know_the_page(imports):
+    page = {"labelcut.auditing.page"}
+    reached = {name for name, others in imports.items() if others & page}
+    assert reached >= {"labelcut.auditing.audit"}
+    assert {name for name in reached if room(name) == "auditing"} == {
+        *("labelcut.auditing.audit", "labelcut.auditing.demo"),
+    }
+
+
 def test_no_module_reaches_itself(imports):
     assert [name for name, others in imports.items() if name in others] == []
 

@@ -10,7 +10,7 @@ from tables import shop
 
 import labelcut
 from labelcut.auditing.page import SCRIPTS, TEMPLATES, render_page, safe_json
-from labelcut.auditing.review_curve import Budget, plant_and_find
+from labelcut.auditing.review_curve import ReviewCurve, plant_and_find
 from labelcut.auditing.unusual import _tail_share
 from labelcut.auditing.words import cell_texts, grouped, percent, shortened
 
@@ -39,12 +39,12 @@ def test_planted_errors_in_a_clear_table_come_first():
     rng = np.random.default_rng(0)
     codes = np.arange(200) % 2
     X = rng.normal(codes[:, None] * 6.0, 1.0, (200, 3))
-    budget = plant_and_find(X, codes, 0.05, 1)
-    assert (budget.n_planted, budget.n_sample) == (10, 200)
-    assert budget.found[0] == 0.0
-    assert budget.found[-1] == 1.0
-    assert (np.diff(budget.found) >= 0).all()
-    assert budget.found[10] >= 0.9
+    curve = plant_and_find(X, codes, 0.05, 1)
+    assert (curve.n_planted, curve.n_sample) == (10, 200)
+    assert curve.found[0] == 0.0
+    assert curve.found[-1] == 1.0
+    assert (np.diff(curve.found) >= 0).all()
+    assert curve.found[10] >= 0.9
 
 
 def test_too_few_labels_give_no_curve():
@@ -53,10 +53,10 @@ def test_too_few_labels_give_no_curve():
 
 
 def test_a_review_never_finds_more_than_it_reviews():
-    budget = Budget(np.array([0.0, 0.1, 1.0]), np.array([0.0, 1.0, 1.0]), 10, 100)
-    assert budget.expected(5, n_labels=1000, n_wrong=500) == 5
-    assert budget.expected(50, n_labels=1000, n_wrong=40) == 20
-    assert budget.expected(1000, n_labels=1000, n_wrong=40) == 40
+    curve = ReviewCurve(np.array([0.0, 0.1, 1.0]), np.array([0.0, 1.0, 1.0]), 10, 100)
+    assert curve.expected(5, n_labels=1000, n_wrong=500) == 5
+    assert curve.expected(50, n_labels=1000, n_wrong=40) == 20
+    assert curve.expected(1000, n_labels=1000, n_wrong=40) == 40
 
 
 def test_every_suspect_has_all_its_facts(audit):

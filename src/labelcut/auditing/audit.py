@@ -14,12 +14,13 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from labelcut.auditing.facts import MOST_SUSPECTS, column_weights, gather_facts, rank_suspects
+from labelcut.auditing.facts import MOST_SHOWN, column_weights, gather_facts
+from labelcut.auditing.issues import Judged, issue_table, judge_labels
+from labelcut.auditing.label_studio import label_studio_tasks
 from labelcut.auditing.page import render_page
 from labelcut.auditing.reasons import tell_reasons
 from labelcut.auditing.review_curve import plant_and_find
 from labelcut.auditing.unusual import compare_with_classes, far_out_notes
-from labelcut.auditing.words import cell_texts
 from labelcut.errors import BadChoice, BadTable, Option
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.labels import Labels
@@ -31,12 +32,7 @@ from labelcut.table.source import Source
 from labelcut.table.table import Table, make_table, read_table
 from labelcut.table.writing import csv_text, write_with_columns
 
-STEPS = ("columns to numbers", "cuts", "planted errors", "reasons", "report")
 FORMATS = ("files", "label-studio")
-ISSUE_COLUMNS = (
-    *("row", "id", "given_label", "predicted_label", "label_quality", "p_wrong", "label_confidence"),
-    *("probability", "reason", "key"),
-)
 OUR_COLUMNS = (
     *("is_label_issue", "predicted_label", "label_quality", "label_confidence", "probability", "status"),
 )
@@ -56,8 +52,10 @@ class Audit:
         The table; reviewed labels are already corrected in it.
     model : ConfidenceHNC
         The fitted classifier.
-    rows : DataFrame
-        One line per row of the table: label, prediction, status.
+    judged : Judged
+        Every label as the model judges it, and the ranking of the issues.
+    issues : DataFrame
+        The suspect labels, most suspect first, with the reason for each.
     facts : dict
         Everything the page shows.
     inputs : mapping of str to Path
@@ -66,19 +64,15 @@ class Audit:
 
     table: Table
     model: ConfidenceHNC
-    rows: pd.DataFrame
+    judged: Judged
+    issues: pd.DataFrame
     facts: dict[str, Any]
     inputs: Mapping[str, Path] = field(default_factory=dict)
 
-    @cached_property
-    def issues(self) -> pd.DataFrame:
-        """The suspect labels, most suspect first, with the reason for each."""
-        ranked = rank_suspects(self.rows)
-        issues = self.rows.iloc[ranked].assign(
-            id=np.array(self.table.ids(ranked), dtype=object),
-            key=np.array(self.table.key_texts(ranked), dtype=object),
-        )
-        return issues[[name for name in ISSUE_COLUMNS if name != "id" or self.table.id is not None]]
+    @property
+    def rows(self) -> pd.DataFrame:
+        """One line per row of the table: label, prediction, status."""
+        return self.judged.rows
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -123,8 +117,8 @@ class Audit:
             _write_text(stage / "issues.csv", self._issues_csv())
             _write_text(stage / "summary.json", json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n")
             if format == "label-studio":
-                tasks = json.dumps(self._tasks(), indent=1, ensure_ascii=False)
-                _write_text(stage / "tasks.json", tasks + "\n")
+                tasks = label_studio_tasks(self.table, self.judged.ranked, self.issues, self.facts["version"])
+                _write_text(stage / "tasks.json", json.dumps(tasks, indent=1, ensure_ascii=False) + "\n")
             if source is not None:
                 write_with_columns(source, stage / name, self._our_columns())
             else:
@@ -155,30 +149,6 @@ class Audit:
                 unique = f"{OUR_PREFIX}{name}_{number}"
             result[unique] = full
         return result
-
-    def _tasks(self) -> list[dict[str, Any]]:
-        """Return the suspects as Label Studio tasks: cells as data, the suggestion as a prediction."""
-        ranked = rank_suspects(self.rows)
-        names = [column.name for column in self.table.shown]
-        cells = {name: cell_texts(self.table.frame[name].iloc[ranked]) for name in names}
-        tasks = []
-        for s, issue in enumerate(self.issues.to_dict("records")):
-            choice = {"choices": [issue["predicted_label"]]}
-            result = {"from_name": "label", "to_name": "row", "type": "choices", "value": choice}
-            tasks.append(
-                {
-                    "data": {name: texts[s] for name, texts in cells.items()},
-                    "meta": {name: issue[name] for name in ("row", "key", "reason")},
-                    "predictions": [
-                        {
-                            "model_version": f"labelcut {self.facts['version']}",
-                            "score": round(float(issue["p_wrong"]), 6),
-                            "result": [result],
-                        }
-                    ],
-                }
-            )
-        return tasks
 
     def _repr_html_(self) -> str:
         """Show the page inside a notebook, in a frame of its own."""
@@ -311,7 +281,7 @@ def audit_table(
     preset : {"default", "paper", "literal"}
     n_jobs : int, optional
     on_step : callable
-        Hears the name of each of `STEPS` as it begins.
+        Hears the name of each step as it begins.
 
     Returns
     -------
@@ -319,27 +289,23 @@ def audit_table(
     """
     matched = match(decisions, table)
     table, trust = _with_decisions(table, matched)
-    on_step(STEPS[0])
+    on_step("columns to numbers")
     encoded = encode(table)
-    on_step(STEPS[1])
+    on_step("cuts")
     model, notes = _fit(ConfidenceHNC(preset, n_jobs=n_jobs), encoded.X, table, trust)
     table = replace(table, notes=(*table.notes, *notes, *far_out_notes(encoded, model)))
-    rows = _rows(table, model)
-    on_step(STEPS[2])
-    doubtful = rows["is_label_issue"].to_numpy()
-    likely = np.where(doubtful, rows["predicted_code"], table.codes)
-    budget = plant_and_find(encoded.X, likely, float(np.nanmean(model.p_wrong_)), n_jobs)
-    on_step(STEPS[3])
-    ranked = rank_suspects(rows)
+    judged = judge_labels(table, model)
+    on_step("planted errors")
+    likely = np.where(judged.rows["is_label_issue"], judged.predicted, table.codes)
+    curve = plant_and_find(encoded.X, likely, float(np.nanmean(model.p_wrong_)), n_jobs)
+    on_step("reasons")
     weights = column_weights(table, encoded, model)
-    fit = compare_with_classes(table, ranked[:MOST_SUSPECTS], rows, weights)
-    reasons = np.full(len(rows), "", dtype=object)
-    reasons[ranked] = tell_reasons(table, model, rows["suggested_code"].to_numpy(), ranked, fit)
-    rows["reason"] = reasons
-    on_step(STEPS[4])
-    facts = gather_facts(table, encoded, model, rows, matched, budget, fit)
+    comparison = compare_with_classes(table, judged.ranked[:MOST_SHOWN], judged.predicted, weights)
+    issues = issue_table(table, judged, tell_reasons(table, model, judged, comparison))
+    on_step("report")
+    facts = gather_facts(table, encoded, model, judged, issues, weights, matched, curve, comparison)
     own = {TABLE_READ: table.source.path} if table.source else {}
-    return Audit(table, model, rows, facts, own | dict(inputs or {}))
+    return Audit(table, model, judged, issues, facts, own | dict(inputs or {}))
 
 
 def file_names(source: Source | None, format: str) -> list[str]:
@@ -379,26 +345,3 @@ def _with_decisions(table: Table, matched: Matched) -> tuple[Table, np.ndarray]:
             classes.append(label)
         codes[row], trust[row] = classes.index(label), np.inf
     return replace(table, codes=codes, classes=tuple(classes)), trust
-
-
-def _rows(table: Table, model: ConfidenceHNC) -> pd.DataFrame:
-    names = np.array([*table.classes, ""], dtype=object)
-    code_of = {name: code for code, name in enumerate(table.classes)}
-    predicted = np.array([code_of[name] for name in model.transduction_], dtype=np.int64)
-    return pd.DataFrame(
-        {
-            "row": table.rows + 1,
-            "is_label_issue": model.is_label_issue_,
-            "label_quality": 1.0 - model.p_wrong_,
-            "given_label": names[table.codes],
-            "predicted_label": names[predicted],
-            "p_wrong": model.p_wrong_,
-            "label_confidence": model.label_confidence_,
-            "probability": model.label_distributions_.max(axis=1),
-            "status": model.status_.astype(object),
-            "key": table.keys,
-            "predicted_code": predicted,
-            "suggested_code": predicted,
-        },
-        index=table.index,
-    )

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labelcut.auditing.review_curve import Budget
-from labelcut.auditing.unusual import Fit
+from labelcut.auditing.issues import Judged
+from labelcut.auditing.review_curve import ReviewCurve
+from labelcut.auditing.unusual import Comparison
 from labelcut.auditing.words import cell_texts, shortened
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.columns import scale_columns
@@ -20,7 +21,7 @@ from labelcut.table.kinds import Column
 from labelcut.table.numbers import Encoded
 from labelcut.table.table import Table, label_texts
 
-MOST_SUSPECTS = 10_000  # In the page; issues.csv holds all.
+MOST_SHOWN = 10_000  # Issues in the page; issues.csv holds all.
 MOST_CELLS = 1_500_000  # Table cells in the page: about 10 MB.
 MOST_NEIGHBORS = 10
 MAP_ROWS = 5000
@@ -31,10 +32,12 @@ def gather_facts(
     table: Table,
     encoded: Encoded,
     model: ConfidenceHNC,
+    judged: Judged,
     issues: pd.DataFrame,
+    weights: dict[str, float],
     matched: Matched,
-    budget: Budget | None,
-    fit: Fit,
+    curve: ReviewCurve | None,
+    comparison: Comparison,
 ) -> dict[str, Any]:
     """Collect everything the page shows.
 
@@ -44,50 +47,45 @@ def gather_facts(
     encoded : Encoded
     model : ConfidenceHNC
         Fitted on `encoded.X`.
+    judged : Judged
+        Every label as the model judges it.
     issues : DataFrame
-        As `labelcut.auditing.audit` makes it: one line per row of the table, in its order.
+        The lines of ``issues.csv``, in the order of `judged.ranked`.
+    weights : dict of str to float
+        As `column_weights` returns them.
     matched : Matched
         Decisions that were taken as certain; their labels are already in `table`.
-    budget : Budget or None
-    fit : Fit
-        The first `MOST_SUSPECTS` suspects held against their classes.
+    curve : ReviewCurve or None
+    comparison : Comparison
+        The first `MOST_SHOWN` issues held against their classes.
 
     Returns
     -------
     dict
         JSON-ready and the same for the same input.
     """
-    ranked = rank_suspects(issues)
-    shown = ranked[:MOST_SUSPECTS]
-    weights = column_weights(table, encoded, model)
-    estimate = _estimate(table, issues)
+    rows, n_issues, shown = judged.rows, len(issues), judged.ranked[:MOST_SHOWN]
+    estimate = _estimate(rows)
     facts: dict[str, Any] = {
-        **_about(table, issues, matched, len(ranked)),
+        **_about(table, rows, matched, n_issues),
         "estimate": estimate,
-        "by_class": _by_class(table, issues),
-        "budget": _budget(budget, estimate["wrong"], estimate["labels"], len(ranked)),
-        "budget_note": _budget_note(budget),
-        "histogram": _histogram(table, issues),
-        "moves": _moves(table, issues, ranked),
-        **_groups(table, issues),
+        "by_class": _by_class(table, rows),
+        "budget": _review(curve, estimate["wrong"], estimate["labels"], n_issues),
+        "budget_note": _review_note(curve),
+        "histogram": _histogram(table, rows),
+        "moves": _moves(table, judged),
+        **_groups(table, rows),
         "map": _map(encoded, model, table, shown),
         "columns": [_column(column, weights.get(column.name, 0.0)) for column in table.columns],
-        "suspects": _suspects(table, model, issues, shown, fit),
+        "suspects": _suspects(table, model, judged, issues.head(len(shown)), comparison),
         "values": _values(table, shown, weights),
-        "typical": fit.typical,
+        "typical": comparison.typical,
         "earlier": _earlier(matched, set(shown.tolist())),
         "unsure": [s for s, row in enumerate(shown.tolist()) if row in matched.unsure],
         "conflicts": list(matched.conflicts),
     }
     facts["report"] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
     return facts
-
-
-def rank_suspects(issues: pd.DataFrame) -> np.ndarray:
-    """Return the positions of the flagged rows, most suspect first; equal ones by content, not by place."""
-    flagged = np.flatnonzero(issues["is_label_issue"].to_numpy())
-    part = issues.iloc[flagged]
-    return flagged[np.lexsort((part["key"].to_numpy(), part["label_quality"].to_numpy()))]
 
 
 def column_weights(table: Table, encoded: Encoded, model: ConfidenceHNC) -> dict[str, float]:
@@ -98,12 +96,12 @@ def column_weights(table: Table, encoded: Encoded, model: ConfidenceHNC) -> dict
     return weights
 
 
-def _about(table: Table, issues: pd.DataFrame, matched: Matched, n_suspects: int) -> dict[str, Any]:
+def _about(table: Table, rows: pd.DataFrame, matched: Matched, n_issues: int) -> dict[str, Any]:
     from labelcut import __version__
 
     source = table.source
     is_text = source is not None and source.format in ("csv", "arff")
-    status = Counter(issues["status"])
+    status = Counter(rows["status"])
     delimiters = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
     return {
         "schema": 1,
@@ -127,7 +125,7 @@ def _about(table: Table, issues: pd.DataFrame, matched: Matched, n_suspects: int
             "features": len(table.features),
             "labeled": int(table.is_labeled.sum()),
             "unlabeled": int((~table.is_labeled).sum()),
-            "suspects": n_suspects,
+            "suspects": n_issues,
             "reviewed": len(matched.labels),
             "unsure": len(matched.unsure),
             "no_evidence": status["no evidence"],
@@ -135,16 +133,16 @@ def _about(table: Table, issues: pd.DataFrame, matched: Matched, n_suspects: int
     }
 
 
-def _estimate(table: Table, issues: pd.DataFrame) -> dict[str, Any]:
-    p_wrong = issues["p_wrong"].to_numpy()
-    open_labels = np.isfinite(p_wrong) & (issues["status"] != "reviewed").to_numpy()
+def _estimate(rows: pd.DataFrame) -> dict[str, Any]:
+    p_wrong = rows["p_wrong"].to_numpy()
+    open_labels = np.isfinite(p_wrong) & (rows["status"] != "reviewed").to_numpy()
     n_labels = int(open_labels.sum())
     wrong = float(p_wrong[open_labels].sum())
     return {"wrong": round(wrong, 1), "share": round(wrong / max(n_labels, 1), 4), "labels": n_labels}
 
 
-def _by_class(table: Table, issues: pd.DataFrame) -> list[dict[str, Any]]:
-    flagged, p_wrong = issues["is_label_issue"].to_numpy(), issues["p_wrong"].fillna(0.0).to_numpy()
+def _by_class(table: Table, rows: pd.DataFrame) -> list[dict[str, Any]]:
+    flagged, p_wrong = rows["is_label_issue"].to_numpy(), rows["p_wrong"].fillna(0.0).to_numpy()
     result = []
     for code, name in enumerate(table.classes):
         own = table.codes == code
@@ -155,40 +153,40 @@ def _by_class(table: Table, issues: pd.DataFrame) -> list[dict[str, Any]]:
     return result
 
 
-def _budget(budget: Budget | None, n_wrong: float, n_labels: int, n_suspects: int) -> dict[str, Any] | None:
-    if budget is None or n_labels == 0:
+def _review(curve: ReviewCurve | None, n_wrong: float, n_labels: int, n_issues: int) -> dict[str, Any] | None:
+    if curve is None or n_labels == 0:
         return None
-    most = int(np.clip(3 * max(n_suspects, n_wrong, 10), 20, n_labels))
+    most = int(np.clip(3 * max(n_issues, n_wrong, 10), 20, n_labels))
     reviewed = np.unique(np.round(np.linspace(0, most, 61))).astype(int)
-    found = [round(budget.expected(n, n_labels, n_wrong), 1) for n in reviewed]
-    first = next((n for n in (1000, 100, 50, 20, 10) if n <= n_suspects), max(n_suspects, 1))
+    found = [round(curve.expected(n, n_labels, n_wrong), 1) for n in reviewed]
+    first = next((n for n in (1000, 100, 50, 20, 10) if n <= n_issues), max(n_issues, 1))
     return {
         "reviewed": reviewed.tolist(),
         "found": found,
         "total": round(n_wrong, 1),
-        "n_planted": budget.n_planted,
-        "n_sample": budget.n_sample,
-        "at_first": [first, round(budget.expected(first, n_labels, n_wrong), 1)],
-        "at_flagged": [n_suspects, round(budget.expected(n_suspects, n_labels, n_wrong), 1)],
+        "n_planted": curve.n_planted,
+        "n_sample": curve.n_sample,
+        "at_first": [first, round(curve.expected(first, n_labels, n_wrong), 1)],
+        "at_flagged": [n_issues, round(curve.expected(n_issues, n_labels, n_wrong), 1)],
     }
 
 
-def _budget_note(budget: Budget | None) -> str:
-    if budget is None:
+def _review_note(curve: ReviewCurve | None) -> str:
+    if curve is None:
         return ""
     return (
-        f"The curve of what a review finds is measured: in a copy of {budget.n_sample} rows, suspects set "
-        f"to the suggested label, {budget.n_planted} labels were flipped at random and ranked by a light fit "
+        f"The curve of what a review finds is measured: in a copy of {curve.n_sample} rows, suspects set "
+        f"to the suggested label, {curve.n_planted} labels were flipped at random and ranked by a light fit "
         "of the same method. Real mistakes are seldom random, so expect somewhat fewer."
     )
 
 
-def _histogram(table: Table, issues: pd.DataFrame) -> dict[str, Any]:
-    confidence, flagged = issues["label_confidence"].to_numpy(), issues["is_label_issue"].to_numpy()
+def _histogram(table: Table, rows: pd.DataFrame) -> dict[str, Any]:
+    confidence, flagged = rows["label_confidence"].to_numpy(), rows["is_label_issue"].to_numpy()
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
 
-    def counts(rows: np.ndarray) -> list[int]:
-        return [int(n) for n in np.histogram(confidence[rows & np.isfinite(confidence)], bins=edges)[0]]
+    def counts(among: np.ndarray) -> list[int]:
+        return [int(n) for n in np.histogram(confidence[among & np.isfinite(confidence)], bins=edges)[0]]
 
     codes = range(len(table.classes))
     return {
@@ -198,17 +196,17 @@ def _histogram(table: Table, issues: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _moves(table: Table, issues: pd.DataFrame, ranked: np.ndarray) -> list[list[int]]:
-    suggested = issues["suggested_code"].to_numpy()
-    pairs = Counter(zip(table.codes[ranked].tolist(), suggested[ranked].tolist(), strict=True))
+def _moves(table: Table, judged: Judged) -> list[list[int]]:
+    given, wanted = table.codes[judged.ranked], judged.predicted[judged.ranked]
+    pairs = Counter(zip(given.tolist(), wanted.tolist(), strict=True))
     return [[given, to, n] for (given, to), n in sorted(pairs.items())]
 
 
-def _groups(table: Table, issues: pd.DataFrame) -> dict[str, Any]:
+def _groups(table: Table, rows: pd.DataFrame) -> dict[str, Any]:
     if table.group is None:
         return {"groups": None, "group_names": []}
     codes, found = group_codes(table)
-    p_wrong, flagged = issues["p_wrong"].to_numpy(), issues["is_label_issue"].to_numpy()
+    p_wrong, flagged = rows["p_wrong"].to_numpy(), rows["is_label_issue"].to_numpy()
     labeled = np.isfinite(p_wrong)
     overall = float(p_wrong[labeled].mean()) if labeled.any() else 0.0
     groups: list[dict[str, Any]] = []
@@ -278,27 +276,27 @@ def _column(column: Column, weight: float) -> dict[str, Any]:
 
 
 def _suspects(
-    table: Table, model: ConfidenceHNC, issues: pd.DataFrame, shown: np.ndarray, fit: Fit
+    table: Table, model: ConfidenceHNC, judged: Judged, issues: pd.DataFrame, comparison: Comparison
 ) -> dict[str, list[Any]]:
+    """Return the issues as the page shows them, one list per thing told."""
+    shown = judged.ranked[: len(issues)]
     reasons = [model.explain(i) for i in shown.tolist()]
     near = [why.neighbors[:MOST_NEIGHBORS] for why in reasons]
     named = np.unique(np.concatenate([shown, *near]))
     names = [shortened(name) for name in table.ids(named)]
     ids = dict(zip(named.tolist(), names, strict=True))
-    suggested, predicted = issues["suggested_code"].to_numpy(), issues["predicted_code"].to_numpy()
     groups = group_codes(table)[0] if table.group is not None else None
-    part = issues.iloc[shown]
     facts: dict[str, list[Any]] = {
-        "row": [int(row) + 1 for row in table.rows[shown]],
+        "row": issues["row"].tolist(),
         "id": [ids[i] for i in shown.tolist()],
-        "key": table.key_texts(shown),
+        "key": issues["key"].tolist(),
         "given": table.codes[shown].tolist(),
-        "suggested": suggested[shown].tolist(),
-        "wrong": [round(float(p), 4) for p in part["p_wrong"]],
-        "confidence": [round(float(c), 4) for c in part["label_confidence"]],
-        "reason": part["reason"].tolist(),
+        "suggested": judged.predicted[shown].tolist(),
+        "wrong": [round(float(p), 4) for p in issues["p_wrong"]],
+        "confidence": [round(float(c), 4) for c in issues["label_confidence"]],
+        "reason": issues["reason"].tolist(),
         "group": groups[shown].tolist() if groups is not None else [],
-        "unusual": fit.unusual,
+        "unusual": comparison.unusual,
         "keep": [],
         "flip": [],
         "joins_at": [],
@@ -317,7 +315,7 @@ def _suspects(
         weights = why.weights[:MOST_NEIGHBORS].tolist()
         facts["neighbors"].append(
             [
-                [ids[j], int(table.codes[j]), int(predicted[j]), float(f"{weight:.3g}")]
+                [ids[j], int(table.codes[j]), int(judged.predicted[j]), float(f"{weight:.3g}")]
                 for j, weight in zip(rows.tolist(), weights, strict=True)
             ]
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from labelcut.auditing.unusual import Fit
+from labelcut.auditing.issues import Judged
+from labelcut.auditing.unusual import Comparison
 from labelcut.auditing.words import percent
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.table.table import Table
@@ -26,16 +27,14 @@ def neighbor_votes(model: ConfidenceHNC, codes: np.ndarray, rows: np.ndarray, n_
     return np.asarray((near @ carries).todense(), dtype=int)
 
 
-def tell_reasons(
-    table: Table, model: ConfidenceHNC, suggested: np.ndarray, ranked: np.ndarray, fit: Fit
-) -> list[str]:
-    """Return a sentence for each suspect in `ranked`; `fit` may cover only the first of them."""
-    votes = neighbor_votes(model, table.codes, ranked, len(table.classes))
+def tell_reasons(table: Table, model: ConfidenceHNC, judged: Judged, comparison: Comparison) -> list[str]:
+    """Return a sentence for each issue, most suspect first; `comparison` may cover only the first of them."""
+    votes = neighbor_votes(model, table.codes, judged.ranked, len(table.classes))
     sentences = []
-    for s, row in enumerate(ranked.tolist()):
-        given, wanted = int(table.codes[row]), int(suggested[row])
+    for s, row in enumerate(judged.ranked.tolist()):
+        given, wanted = int(table.codes[row]), int(judged.predicted[row])
         parts = [_about_neighbors(votes[s], given, wanted, table.classes)]
-        unusual = fit.unusual[s] if s < len(fit.unusual) else []
+        unusual = comparison.unusual[s] if s < len(comparison.unusual) else []
         for column, share, other, text in unusual[:3]:
             if share < RARE and other > 2 * share and len(parts) < 3:
                 name = table.columns[column].name

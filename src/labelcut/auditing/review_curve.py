@@ -1,6 +1,6 @@
 """How many wrong labels a review of the first N suspects should find, measured on planted errors.
 
-In a copy of (a part of) the table the doubtful labels are replaced by the suggested ones, then labels are
+In a copy of (a part of) the table the labels at issue are replaced by the predicted ones, then labels are
 flipped at random, as many as are thought to be wrong. A light fit ranks that copy; where the planted errors
 end up in its ranking is where wrong labels should end up in the real one. Random errors are easier than human
 ones, so the curve is on the hopeful side, and the page says so.
@@ -17,14 +17,12 @@ from labelcut.hnc.settings import DEFAULT
 
 SAMPLE_ROWS = 2000  # Enough for a smooth curve, and a small part of the time of the real fit.
 FEWEST_ROWS = 40
-RATES = (
-    0.03,
-    0.3,
-)  # Planted share: below, the curve would rest on a handful; above, it is no longer a light noise.
+#: Planted share: below, the curve would rest on a handful; above, it is no longer a light noise.
+RATES = (0.03, 0.3)
 
 
 @dataclass(frozen=True)
-class Budget:
+class ReviewCurve:
     """The share of planted errors found (`found`) in the first share of the ranking (`reviewed`)."""
 
     reviewed: np.ndarray
@@ -38,7 +36,9 @@ class Budget:
         return min(share * n_wrong, float(n_reviewed))
 
 
-def plant_and_find(X: np.ndarray, codes: np.ndarray, wrong_share: float, n_jobs: int | None) -> Budget | None:
+def plant_and_find(
+    X: np.ndarray, codes: np.ndarray, wrong_share: float, n_jobs: int | None
+) -> ReviewCurve | None:
     """Plant errors in `codes` (certain labels only) and see where a light fit ranks them.
 
     Parameters
@@ -52,7 +52,7 @@ def plant_and_find(X: np.ndarray, codes: np.ndarray, wrong_share: float, n_jobs:
 
     Returns
     -------
-    Budget or None
+    ReviewCurve or None
         None when there are too few labels.
     """
     labeled = np.flatnonzero(codes >= 0)
@@ -75,7 +75,7 @@ def plant_and_find(X: np.ndarray, codes: np.ndarray, wrong_share: float, n_jobs:
     is_planted = np.isin(ranking, planted)
     reviewed = np.arange(y.size + 1) / y.size
     found = np.concatenate([[0.0], np.cumsum(is_planted) / n_planted])
-    return Budget(reviewed, found, n_planted, int(y.size))
+    return ReviewCurve(reviewed, found, n_planted, int(y.size))
 
 
 def _rank(X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> np.ndarray:

@@ -14,17 +14,17 @@ from labelcut.table.kinds import Column
 from labelcut.table.numbers import Encoded
 from labelcut.table.table import Table
 
-MOST_COLUMNS = 1000  # Compared for each suspect, those that weigh most in the distance.
+MOST_COLUMNS = 1000  # Compared for each issue, those that weigh most in the distance.
 MOST_FAR_OUT = 5  # Columns named in the note on values that were clipped.
-MOST_UNUSUAL = 12  # Kept for each suspect.
+MOST_UNUSUAL = 12  # Kept for each issue.
 
 
 @dataclass(frozen=True)
-class Fit:
-    """Suspects held against the classes.
+class Comparison:
+    """Issues held against the classes.
 
-    `unusual` has for each suspect a list of ``[column number, share of the given class that is as far out,
-    the same of the suggested class, text of the cell]``, most unusual first. `typical` has for each column a
+    `unusual` has for each issue a list of ``[column number, share of the given class that is as far out,
+    the same of the predicted class, text of the cell]``, most unusual first. `typical` has for each column a
     value per class.
     """
 
@@ -33,26 +33,26 @@ class Fit:
 
 
 def compare_with_classes(
-    table: Table, shown: np.ndarray, issues: pd.DataFrame, weights: dict[str, float]
-) -> Fit:
-    """Hold the rows `shown` against their given and their suggested class.
+    table: Table, shown: np.ndarray, predicted: np.ndarray, weights: dict[str, float]
+) -> Comparison:
+    """Hold the rows `shown` against their given and their predicted class.
 
     Parameters
     ----------
     table : Table
     shown : ndarray of int
-        Row positions of the suspects.
-    issues : DataFrame
-        With the column ``suggested_code``.
+        Row positions of the issues.
+    predicted : ndarray of int
+        The position of each row's predicted label in the table's classes.
     weights : dict of str to float
         Column weights; of two equally odd columns the one that matters more is named first.
 
     Returns
     -------
-    Fit
+    Comparison
     """
-    given, suggested = table.codes[shown], issues["suggested_code"].to_numpy()[shown]
-    involved = np.union1d(given, suggested)
+    given, wanted = table.codes[shown], predicted[shown]
+    involved = np.union1d(given, wanted)
     number = {column.name: j for j, column in enumerate(table.columns)}
     typical: list[list[str] | None] = [None] * len(table.columns)
     columns = sorted(table.features, key=lambda column: -weights[column.name])[:MOST_COLUMNS]
@@ -64,7 +64,7 @@ def compare_with_classes(
         for code in involved:
             members = values[codes == code]
             usual[code] = _typical(table.typed(column.name), column, codes == code)
-            for k, of in enumerate((given, suggested)):
+            for k, of in enumerate((given, wanted)):
                 asked = of == code
                 share[k, c, asked] = _tail_share(members, values[shown[asked]], column.kind == "category")
     importance = np.array([weights[column.name] for column in columns])
@@ -73,7 +73,7 @@ def compare_with_classes(
     score = -np.log(share[0] + 1e-3) * np.sqrt(relative + 0.02)[:, None]
     best = np.argsort(-score, axis=0, kind="stable")[:MOST_UNUSUAL]
     unusual = _listed(table, columns, number, best, share, shown)
-    return Fit(unusual, typical)
+    return Comparison(unusual, typical)
 
 
 def far_out_notes(encoded: Encoded, model: ConfidenceHNC) -> list[str]:

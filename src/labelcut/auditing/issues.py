@@ -1,0 +1,59 @@
+"""A fitted model -> what it says about the labels of a table, and the issues among them, ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from labelcut.hnc.classifier import ConfidenceHNC
+from labelcut.table.table import Table
+
+COLUMNS = (
+    *("row", "id", "given_label", "predicted_label", "label_quality", "p_wrong", "label_confidence"),
+    *("probability", "reason", "key"),
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The labels of a table as a model judges them.
+
+    `rows` has one line per row of the table, in its order: the row's number in the file, counted from 1, and
+    the columns of `ConfidenceHNC.label_issues_`, with an empty text where no label was given.
+    `predicted` holds the position of each row's predicted label in the table's classes.
+    `ranked` holds the positions of the issues, most suspect first.
+    """
+
+    rows: pd.DataFrame
+    predicted: np.ndarray
+    ranked: np.ndarray
+
+
+def judge_labels(table: Table, model: ConfidenceHNC) -> Judged:
+    """Return what a model that was fitted to the table says about its labels."""
+    found = model.label_issues_.set_axis(table.index, axis=0)
+    rows = found.assign(given_label=found["given_label"].fillna(""))
+    rows.insert(0, "row", table.rows + 1)
+    code_of = {name: code for code, name in enumerate(table.classes)}
+    predicted = rows["predicted_label"].map(code_of).to_numpy(dtype=np.int64)
+    return Judged(rows, predicted, _rank(rows, table.keys))
+
+
+def issue_table(table: Table, judged: Judged, reasons: Sequence[str]) -> pd.DataFrame:
+    """Return the issues, most suspect first, with id, reason and key; `reasons` are in the same order."""
+    ranked = judged.ranked
+    issues = judged.rows.iloc[ranked].assign(
+        id=np.array(table.ids(ranked), dtype=object),
+        reason=np.array(reasons, dtype=object),
+        key=np.array(table.key_texts(ranked), dtype=object),
+    )
+    return issues[[name for name in COLUMNS if name != "id" or table.id is not None]]
+
+
+def _rank(rows: pd.DataFrame, keys: np.ndarray) -> np.ndarray:
+    """Return the positions of the flagged rows, most suspect first; equal ones by content, not by place."""
+    flagged = np.flatnonzero(rows["is_label_issue"].to_numpy())
+    return flagged[np.lexsort((keys[flagged], rows["label_quality"].to_numpy()[flagged]))]
