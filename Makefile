@@ -52,6 +52,7 @@ bench: $(VENV)/.bench  ## the benchmarks, with their rivals
 	$(BIN)/python benchmarks/bench_cut.py
 	$(BIN)/python benchmarks/bench_graph.py
 	$(BIN)/python benchmarks/bench_fit.py
+	$(BIN)/python benchmarks/bench_predict.py
 
 # CMake comes from the environment where the machine has none; the core itself needs no Python.
 CMAKE := $(or $(shell command -v cmake),$(BIN)/cmake)
