@@ -234,6 +234,15 @@ def test_a_file_is_read_in_python_as_it_is_told(tmp_path):
         labelcut.audit(tmp_path / "no.csv", label="churned")
 
 
+@pytest.mark.parametrize("option", ["ignore", "unlabeled", "missing"])
+def test_one_text_is_not_taken_for_a_list_of_letters(option):
+    frame, _ = shop()
+    with pytest.raises(TypeError, match=f"{option}='no' is a str; give a list of texts"):
+        labelcut.audit(frame, label="churned", **{option: "no"})
+    with pytest.raises(TypeError, match=rf"{option}\[1\]=-1 is a int; give a text"):
+        labelcut.audit(frame, label="churned", **{option: ["no", -1]})
+
+
 def test_a_missing_file_is_told_before_anything_heavy_is_imported(tmp_path):
     for command in ("audit", "apply"):
         words = {"audit": ["--label", "y"], "apply": ["decisions.csv", "--out", "out.csv"]}[command]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["number", "numbers", "one_of", "positive", "whole"]
+__all__ = ["number", "numbers", "one_of", "positive", "texts", "whole"]
 
 
 def whole(name: str, value: Any, lowest: int) -> int:
@@ -46,6 +46,17 @@ def numbers(name: str, values: Any) -> tuple[float, ...]:
             f"{name}={values!r} is a {type(values).__name__}; give a sequence of numbers, such as (0.01,)."
         )
     return tuple(number(f"{name}[{i}]", value) for i, value in enumerate(values))
+
+
+def texts(name: str, values: Any) -> tuple[str, ...]:
+    """Return a sequence of texts as a tuple; a single text is not one of its letters."""
+    if isinstance(values, str | bytes) or not np.iterable(values):
+        raise TypeError(f"{name}={values!r} is a {type(values).__name__}; give a list of texts.")
+    found = tuple(values)
+    for i, value in enumerate(found):
+        if not isinstance(value, str):
+            raise TypeError(f"{name}[{i}]={value!r} is a {type(value).__name__}; give a text.")
+    return found
 
 
 def one_of(name: str, value: Any, allowed: Iterable[str | bool], or_else: str = "") -> Any:

@@ -24,6 +24,7 @@ from labelcut.auditing.unusual import compare_with_classes, far_out_notes
 from labelcut.errors import BadChoice, BadTable, Option
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.labels import Labels
+from labelcut.parameters import texts
 from labelcut.table.decisions import Decision, Matched, match, read_decisions
 from labelcut.table.numbers import encode
 from labelcut.table.row_keys import OUR_PREFIX
@@ -221,15 +222,16 @@ def audit(
     Audit
         With ``issues``, ``summary`` and ``save``; in a notebook it shows the page.
     """
-    reading = {"delimiter": delimiter, "encoding": encoding, "missing": missing, "has_header": has_header}
+    marks = None if missing is None else texts("missing", missing)
+    reading = {"delimiter": delimiter, "encoding": encoding, "missing": marks, "has_header": has_header}
     made = _as_table(
         table,
         {option: value for option, value in reading.items() if value is not None},
         label=label,
         id=id,
         group=group,
-        ignore=ignore,
-        unlabeled=unlabeled,
+        ignore=texts("ignore", ignore),
+        unlabeled=texts("unlabeled", unlabeled),
         positive=positive,
         kinds=kinds,
         max_rows=max_rows,
