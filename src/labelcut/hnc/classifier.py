@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,12 +16,13 @@ from labelcut.graph import build_index, similarity_graph, similarity_to
 from labelcut.hnc.answer import Answer, status_of
 from labelcut.hnc.clock import StageClock
 from labelcut.hnc.columns import check_importances, column_borders, scale_columns, weight_columns
+from labelcut.hnc.evidence import UNPROVEN_P_WRONG, measure_evidence
 from labelcut.hnc.explanation import Explanation, explain_row
 from labelcut.hnc.folds import hidden_folds
 from labelcut.hnc.forest import fit_forest
 from labelcut.hnc.issues import issue_table
-from labelcut.hnc.labels import Labels, check_classes, check_trust, hold_only_labels, read_labels
-from labelcut.hnc.one_vs_rest import OneVsRest, separate_classes
+from labelcut.hnc.labels import UNLABELED, Labels, check_classes, check_trust, hold_only_labels, read_labels
+from labelcut.hnc.one_vs_rest import Conclusion, OneVsRest, separate_classes, shrink
 from labelcut.hnc.opinion import NoOpinion, Opinion
 from labelcut.hnc.order import canonical_order, stand_ins
 from labelcut.hnc.settings import PRESETS, Settings, settings_of
@@ -99,6 +101,10 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     status_ : ndarray of str of shape (n_rows,)
         "labeled", "reviewed" (weight inf), "ignored" (weight 0), "unlabeled", or "no evidence": an
         unlabeled row in a part of the graph without any label, or with equal evidence for both classes.
+    evidence_ : Evidence or None
+        How well the columns tell the classes apart: ``auc``, ``balanced_accuracy``, their standard errors,
+        ``z``, ``is_there``. None if that cannot be tested: no forest was asked, or labels are too few (below
+        48 of two equal classes).
     noise_rates_ : ndarray of shape (n_classes,)
         Estimated share of rows of each class that carry a wrong label.
     tradeoff_, prior_strength_ : float or ndarray of shape (n_classes,)
@@ -124,6 +130,11 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     these are on, with the forest's opinion, give its probability by the same formula that gave the rows of
     the table theirs. So for rows of the table ``predict`` and ``transduction_`` agree nearly everywhere; they
     can differ because ``predict`` does not know that the row itself was in the table.
+
+    Labels are judged by columns that know something about them. If ``evidence_`` is not there, a warning says
+    so, no label is flagged, all have the same small ``p_wrong_`` and keep their class, and the probabilities
+    of unlabeled and new rows are drawn to the shares of the classes. If it cannot be tested, nothing of this
+    is done; nor if every label is held, since then none is judged. ``Settings.evidence`` turns it off.
 
     Examples
     --------
@@ -229,6 +240,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with clock.stage("probabilities"):
             guess = self.opinion_.probability.argmax(axis=1)
             found = cuts.conclude(self.graph_, codes, trust, guess, self._settings)
+            found = self._hold_back(found, codes, trust, guess)
+        if self._drawn_to is None:  # a cut of columns that know nothing is degenerate, whatever its weights
+            cuts.warn_if_degenerate()
         status = status_of(given, labels, is_reviewed, found.has_evidence[place])
         self._answer = Answer(labels.classes, codes, order, place, self.graph_, cuts, found, status)
         self._given_code, self._row_names = given.codes, row_names
@@ -277,6 +291,24 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         opinion = self.opinion_.probability
         return separate_classes(self.graph_, codes, trust, opinion, folds, self._settings, clock, self.n_jobs)
 
+    def _hold_back(self, found: Conclusion, codes: Ints, trust: Floats, guess: Ints) -> Conclusion:
+        """Look for evidence; where it should be there and is not, say so and call no label wrong."""
+        is_asked = not isinstance(self.opinion_, NoOpinion)
+        self.evidence_ = measure_evidence(self.opinion_.probability, codes) if is_asked else None
+        self._drawn_to: tuple[Floats, float] | None = None
+        is_judging = self._settings.needs_evidence and np.isfinite(trust[codes != UNLABELED]).any()
+        if self.evidence_ is None or self.evidence_.is_there or not is_judging:
+            return found
+        warnings.warn(
+            f"the columns do not tell the classes apart better than chance (AUC {self.evidence_.auc:.2f} +- "
+            f"{self.evidence_.auc_error:.2f}), so no label can be called wrong by them and none is flagged. "
+            "Add columns that have to do with the label, or label more rows.",
+            UserWarning,
+            stacklevel=3,
+        )
+        self._drawn_to = NoOpinion.on(codes).shares, self.evidence_.weight
+        return found.without_evidence(codes, trust, guess, *self._drawn_to)
+
     def _tell(self) -> None:
         """Store what was found, in the order of X."""
         answer, place = self._answer, self._answer.place
@@ -290,6 +322,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.status_ = answer.status
         self.tradeoff_, self.prior_strength_ = answer.cuts.tradeoff, answer.cuts.prior_strength
         self.noise_rates_ = answer.cuts.noise_rates
+        if self._drawn_to is not None:
+            self.noise_rates_ = np.full_like(self.noise_rates_, UNPROVEN_P_WRONG)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for new rows, without solving a cut.
@@ -324,7 +358,10 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weighted = weight_columns(X, self.feature_importances_)
         weights = similarity_to(self._index, weighted, self.graph_, n_jobs=self.n_jobs)
         weights.data *= self._answer.found.has_evidence[weights.indices]
-        return self._answer.cuts.judge(weights, opinion), np.asarray(opinion.argmax(axis=1))
+        distribution = self._answer.cuts.judge(weights, opinion)
+        if self._drawn_to is not None:
+            distribution = shrink(distribution, *self._drawn_to)
+        return distribution, np.asarray(opinion.argmax(axis=1))
 
     @property
     def label_issues_(self) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,13 @@ from scipy import sparse
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.clock import StageClock
+from labelcut.hnc.evidence import UNPROVEN_P_WRONG
 from labelcut.hnc.flags import flag_labels
 from labelcut.hnc.labels import UNLABELED
 from labelcut.hnc.separation import Separation, neighbor_vote, separate
 from labelcut.hnc.settings import Settings
 
-__all__ = ["Conclusion", "OneVsRest", "separate_classes"]
+__all__ = ["Conclusion", "OneVsRest", "separate_classes", "shrink"]
 
 #: A cut is called degenerate if its smaller side has less than this share of what the trusted labels let
 #: expect. Fewer rows than the second number prove nothing.
@@ -55,6 +56,49 @@ class Conclusion:
     p_wrong: Floats
     is_issue: Mask
     has_evidence: Mask
+
+    def without_evidence(
+        self, codes: Ints, trust: Floats, guess: Ints, shares: Floats, weight: float
+    ) -> Conclusion:
+        """Return what is left to say if the columns do not tell the classes apart.
+
+        No label is flagged. Each keeps its class, since nothing but the label itself speaks for one, and its
+        P(wrong) is a small constant; held labels keep their 0. The probabilities of unlabeled rows go to the
+        shares of the classes, which is all that is known without columns: the farther, the less there is in
+        them. Among equal classes that leaves the likelier one the likelier.
+
+        Parameters
+        ----------
+        codes, trust, guess
+            As in :meth:`OneVsRest.conclude`; the guess is for all rows whose classes are equally probable.
+        shares : ndarray of shape (n_classes,)
+            The shares of the classes among the labels.
+        weight : float
+            How far the probabilities are believed, from 0 to 1.
+        """
+        is_labeled = codes != UNLABELED
+        distribution = shrink(self.distribution, shares, weight)
+        likeliest = np.where(np.ptp(distribution, axis=1) == 0, guess, distribution.argmax(axis=1))
+        given = codes[is_labeled]
+        p_wrong = np.where(np.isinf(trust[is_labeled]), 0.0, UNPROVEN_P_WRONG)
+        # What is left by the label goes to the other classes, by their shares.
+        distribution[is_labeled] = shares * (p_wrong / (1.0 - shares[given]))[:, None]
+        distribution[is_labeled, given] = 1.0 - p_wrong
+        every_p_wrong = np.full(codes.size, np.nan)
+        every_p_wrong[is_labeled] = p_wrong
+        return replace(
+            self,
+            predicted=np.where(is_labeled, codes, likeliest),
+            distribution=distribution,
+            p_wrong=every_p_wrong,
+            is_issue=np.zeros(codes.size, dtype=bool),
+        )
+
+
+def shrink(distribution: Floats, shares: Floats, weight: float) -> Floats:
+    """Return probabilities drawn to the shares of the classes; rows without evidence stay equal."""
+    is_open = np.ptp(distribution, axis=1, keepdims=True) == 0
+    return np.asarray(np.where(is_open, distribution, weight * distribution + (1.0 - weight) * shares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +160,26 @@ class OneVsRest:
         distribution = self._distribution(positive)
         distribution[degree == 0] = 1.0 / self.n_classes
         return distribution
+
+    def warn_if_degenerate(self) -> None:
+        """Warn if nearly all unlabeled rows fell to one side although both classes have trusted labels."""
+        for found in self.separations:
+            unlabeled = found.is_positive_side[found.sign == 0]
+            trusted = found.sign[np.nan_to_num(found.confidence) > 0.5]
+            if unlabeled.size < DEGENERATE_ROWS or trusted.size < DEGENERATE_ROWS:
+                continue
+            expected = min(np.mean(trusted > 0), np.mean(trusted < 0))
+            smaller = min(unlabeled.mean(), 1 - unlabeled.mean())
+            if smaller < DEGENERATE_SHARE * expected:
+                warnings.warn(
+                    f"degenerate cut: {1 - smaller:.1%} of the {unlabeled.size} unlabeled rows are on one "
+                    f"side, although {expected:.0%} of the trusted labels are on the other. Labels weigh too "
+                    "little against the graph: raise confidence_strength, use fewer n_neighbors or a smaller "
+                    "bandwidth, or take preset='default'.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+                return
 
     def of_class(self, code: int) -> tuple[Separation, bool]:
         """Return the separation that a class is a side of, and whether that is its negative side."""
@@ -212,31 +276,9 @@ def separate_classes(
     for c in _cut_classes(n_classes):
         sign = np.where(codes == UNLABELED, 0, np.where(codes == c, 1, -1))
         separations.append(separate(graph, sign, trust, opinion[:, c], folds, settings, clock, n_jobs))
-    _warn_if_degenerate(separations)
     return OneVsRest(tuple(separations), n_classes)
 
 
 def _cut_classes(n_classes: int) -> Sequence[int]:
     """Return the class numbers that are cut off from the rest."""
     return [1] if n_classes == 2 else range(n_classes)
-
-
-def _warn_if_degenerate(separations: Sequence[Separation]) -> None:
-    """Warn if nearly all unlabeled rows fell to one side although both classes have trusted labels."""
-    for found in separations:
-        unlabeled = found.is_positive_side[found.sign == 0]
-        trusted = found.sign[np.nan_to_num(found.confidence) > 0.5]
-        if unlabeled.size < DEGENERATE_ROWS or trusted.size < DEGENERATE_ROWS:
-            continue
-        expected = min(np.mean(trusted > 0), np.mean(trusted < 0))
-        smaller = min(unlabeled.mean(), 1 - unlabeled.mean())
-        if smaller < DEGENERATE_SHARE * expected:
-            warnings.warn(
-                f"degenerate cut: {1 - smaller:.1%} of the {unlabeled.size} unlabeled rows are on one side, "
-                f"although {expected:.0%} of the trusted labels are on the other. Labels weigh too little "
-                "against the graph: raise confidence_strength, use fewer n_neighbors or a smaller bandwidth, "
-                "or take preset='default'.",
-                UserWarning,
-                stacklevel=4,
-            )
-            return

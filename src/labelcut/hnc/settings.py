@@ -119,6 +119,9 @@ class Settings:
         Flag the labels that give the largest expected F1, or those that the prediction contradicts.
     noise : {"auto", "symmetric", "by_side"}
         Whether both classes are taken to be mislabeled equally often. "auto" tests it.
+    evidence : {"gate", "tell"}
+        What is done where the columns do not tell the classes apart better than chance: call no label wrong
+        and say so, or only tell it in ``evidence_``. Where the cut decides it is only told.
     """
 
     n_neighbors: Annotated[int, AtLeast(1)] | None = None
@@ -144,6 +147,12 @@ class Settings:
     decision: Literal["probability", "cut"] = "probability"
     flags: Annotated[str, OneOf(tuple(RULES))] = "expected_f1"
     noise: Literal["auto", "symmetric", "by_side"] = "auto"
+    evidence: Literal["gate", "tell"] = "gate"
+
+    @property
+    def needs_evidence(self) -> bool:
+        """True if no label is called wrong by columns that know nothing about it."""
+        return self.evidence == "gate" and self.decision == "probability"
 
     @property
     def grid(self) -> Floats | None:
@@ -204,6 +213,7 @@ PAPER = replace(
     decision="cut",
     flags="side",
     noise="symmetric",
+    evidence="tell",
 )
 
 #: The text of the paper word for word.

@@ -1,0 +1,247 @@
+"""Columns that know nothing about the label call no label wrong, and it is said."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import mannwhitneyu, norm
+from sklearn.datasets import load_breast_cancer, load_iris, make_moons
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from labelcut import DEFAULT, HNC, PAPER, ConfidenceHNC
+from labelcut.hnc.evidence import EVIDENCE_ERRORS, UNPROVEN_P_WRONG, measure_evidence, shuffle_test
+
+SAID = "the columns do not tell the classes apart better than chance"
+TOLD = replace(DEFAULT, evidence="tell")
+
+
+def noise(shares, n=600, seed=0):
+    """Columns and labels that have nothing to do with each other."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 6)), rng.choice(len(shares), n, p=shares)
+
+
+def shuffled(seed=0):
+    """Real columns, labels dealt out anew."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, np.random.default_rng(seed).permutation(y)
+
+
+def flipped(X, y, share, seed=0):
+    """Return the table with a share of its labels made wrong."""
+    rng = np.random.default_rng(seed)
+    wrong = rng.choice(y.size, round(share * y.size), replace=False)
+    given = y.copy()
+    given[wrong] = (y[wrong] + rng.integers(1, y.max() + 1, wrong.size)) % (y.max() + 1)
+    return X, given
+
+
+WITHOUT_SIGNAL = {
+    "16 % positive": noise([0.84, 0.16]),
+    "50 % positive": noise([0.5, 0.5]),
+    "three classes": noise([0.3, 0.3, 0.4]),
+    "shuffled labels": shuffled(),
+}
+WITH_SIGNAL = {
+    "moons": flipped(*make_moons(200, noise=0.15, random_state=0), 0.1),
+    "iris": flipped(*load_iris(return_X_y=True), 0.1),
+    "breast cancer": flipped(*load_breast_cancer(return_X_y=True), 0.3),
+}
+
+
+def silent(X, y, model=None, **fit):
+    """Fit, expecting the warning."""
+    model = ConfidenceHNC() if model is None else model
+    with pytest.warns(UserWarning, match=SAID):
+        return model.fit(X, y, **fit)
+
+
+def answers(model, X):
+    """Return the bytes of everything that a model says about its rows."""
+    found = (model.transduction_, model.label_distributions_, model.p_wrong_, model.is_label_issue_)
+    return [values.tobytes() for values in (*found, model.noise_rates_, model.predict_proba(X))]
+
+
+# -- the measure -----------------------------------------------------------------------------------
+
+
+def two_classes(seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.choice(2, 300, p=[0.8, 0.2])
+    score = np.round(np.clip(rng.normal(0.3 + 0.1 * codes, 0.1), 0, 1), 2)
+    return np.column_stack([1 - score, score]), codes
+
+
+def test_with_two_classes_the_test_is_that_of_mann_and_whitney():
+    probability, codes = two_classes()
+    score = probability[:, 1]
+    u = mannwhitneyu(score[codes == 1], score[codes == 0], use_continuity=False, alternative="greater")
+    assert norm.sf(shuffle_test(probability, codes)) == pytest.approx(u.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_the_test_has_the_mean_and_spread_of_shuffled_labels(n_classes):
+    rng = np.random.default_rng(n_classes)
+    scores = rng.dirichlet(np.ones(n_classes), 60)
+    codes = rng.permutation(np.arange(60) % n_classes)
+    z = [shuffle_test(scores, rng.permutation(codes)) for _ in range(4000)]
+    assert abs(np.mean(z)) < 0.05
+    assert np.std(z) == pytest.approx(1.0, abs=0.04)
+
+
+def test_auc_and_balanced_accuracy_are_the_usual_ones():
+    probability, codes = two_classes()
+    found = measure_evidence(probability, codes)
+    assert found.auc == pytest.approx(roc_auc_score(codes, probability[:, 1]))
+    shares = np.bincount(codes) / codes.size
+    chosen = (probability / shares).argmax(axis=1)
+    assert found.balanced_accuracy == pytest.approx(balanced_accuracy_score(codes, chosen))
+    rng = np.random.default_rng(0)
+    again = []
+    for _ in range(400):
+        rows = rng.integers(0, codes.size, codes.size)
+        hit = balanced_accuracy_score(codes[rows], chosen[rows])
+        again.append((roc_auc_score(codes[rows], probability[rows, 1]), hit))
+    errors = [found.auc_error, found.balanced_accuracy_error]
+    assert errors == pytest.approx(np.std(again, axis=0).tolist(), rel=0.15)
+
+
+def test_with_more_classes_the_auc_is_the_mean_over_each_against_the_rest():
+    rng = np.random.default_rng(0)
+    codes = rng.choice(3, 400, p=[0.2, 0.3, 0.5])
+    probability = rng.dirichlet(np.ones(3), 400) + 0.2 * np.eye(3)[codes]
+    probability /= probability.sum(axis=1, keepdims=True)
+    expected = roc_auc_score(codes, probability, multi_class="ovr", average="macro")
+    assert measure_evidence(probability, codes).auc == pytest.approx(expected)
+
+
+def test_unlabeled_rows_do_not_count():
+    probability, codes = two_classes()
+    rest = np.full((50, 2), 0.5)
+    longer = measure_evidence(np.vstack([probability, rest]), np.r_[codes, np.full(50, -1)])
+    assert longer == measure_evidence(probability, codes)
+
+
+def test_a_class_with_a_single_label_has_a_wide_error_and_no_nan():
+    probability, codes = two_classes()
+    probability = np.column_stack([probability * 0.99, np.full(len(codes), 0.01)])
+    codes[0] = 2
+    found = measure_evidence(probability, codes)
+    assert np.isfinite([found.auc, found.balanced_accuracy, found.balanced_accuracy_error, found.z]).all()
+    assert found.auc_error > 0.15
+
+
+def test_the_weight_is_whole_with_evidence_and_nothing_below_chance():
+    probability, codes = two_classes()
+    found = measure_evidence(probability, codes)
+    for z, weight in ((-1.0, 0.0), (0.0, 0.0), (1.5, 0.25), (EVIDENCE_ERRORS, 1.0), (9.0, 1.0)):
+        assert replace(found, z=z).weight == weight
+
+
+# -- tables without signal -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WITHOUT_SIGNAL)
+def test_without_signal_nothing_is_flagged_and_it_is_said(name):
+    X, y = WITHOUT_SIGNAL[name]
+    told = ConfidenceHNC(TOLD).fit(X, y)
+    clf = silent(X, y)
+    assert not clf.evidence_.is_there
+    assert str(clf.evidence_).startswith("No evidence: ")
+    assert not clf.is_label_issue_.any()
+    assert clf.p_wrong_.sum() <= 0.01 * y.size
+    assert np.array_equal(clf.transduction_, y), "a label is all there is to go by"
+    assert clf.label_distributions_.sum(axis=1) == pytest.approx(1.0)
+    assert np.all(clf.noise_rates_ == UNPROVEN_P_WRONG)
+    assert told.p_wrong_.sum() > 0.05 * y.size, "or this table shows nothing"
+    assert clf.explain(3).p_wrong == UNPROVEN_P_WRONG
+
+
+def test_without_signal_probabilities_go_to_the_shares_of_the_classes():
+    X, y = WITHOUT_SIGNAL["16 % positive"]
+    y = np.where(np.arange(y.size) % 3 == 0, -1, y)
+    clf = silent(X, y)
+    with pytest.warns(UserWarning, match="degenerate cut"):  # whose advice would lead astray here
+        told = ConfidenceHNC(TOLD).fit(X, y)
+    shares = np.bincount(y[y >= 0]) / np.sum(y >= 0)
+    weight = clf.evidence_.weight
+    assert weight < 0.5
+    expected = weight * told.label_distributions_ + (1 - weight) * shares
+    assert clf.label_distributions_[y == -1] == pytest.approx(expected[y == -1])
+    new = X[:50] + 0.01
+    assert clf.predict_proba(new) == pytest.approx(weight * told.predict_proba(new) + (1 - weight) * shares)
+    assert np.array_equal(clf.predict(new), clf.classes_[clf.predict_proba(new).argmax(axis=1)])
+    assert set(clf.status_[y == -1]) == {"unlabeled"}
+
+
+def test_without_signal_reviewed_labels_stay_certain():
+    X, y = WITHOUT_SIGNAL["three classes"]
+    trust = np.where(np.arange(y.size) < 40, np.inf, 1.0)
+    trust[-40:] = 0
+    clf = silent(X, y, sample_weight=trust)
+    assert np.all(clf.p_wrong_[:40] == 0)
+    assert np.all(clf.label_distributions_[np.arange(40), y[:40]] == 1)
+    assert np.all(clf.p_wrong_[40:-40] == UNPROVEN_P_WRONG)
+    assert np.isnan(clf.p_wrong_[-40:]).all()
+
+
+@pytest.mark.parametrize("name", ["16 % positive", "three classes"])
+def test_without_signal_neither_the_order_of_rows_nor_threads_matter(name):
+    X, y = WITHOUT_SIGNAL[name]
+    y = np.where(np.arange(y.size) % 4 == 0, -1, y)
+    first = silent(X, y)
+    order = np.random.default_rng(1).permutation(y.size)
+    again = silent(X[order], y[order], ConfidenceHNC(n_jobs=2))
+    assert again.evidence_ == first.evidence_
+    assert again.label_distributions_.tobytes() == first.label_distributions_[order].tobytes()
+    assert np.array_equal(again.p_wrong_, first.p_wrong_[order], equal_nan=True)
+    assert np.array_equal(again.transduction_, first.transduction_[order])
+
+
+@pytest.mark.parametrize("choices", [{"evidence": "tell"}, {"decision": "cut"}])
+def test_what_does_not_ask_for_evidence_only_tells_it(choices):
+    X, y = WITHOUT_SIGNAL["50 % positive"]
+    clf = ConfidenceHNC(replace(DEFAULT, **choices)).fit(X, y)
+    assert not clf.evidence_.is_there
+    assert clf.is_label_issue_.any()
+
+
+def test_the_published_method_does_not_ask_for_evidence():
+    assert PAPER.evidence == "tell"
+    assert not replace(PAPER, evidence="gate").needs_evidence
+
+
+def test_held_labels_are_not_judged_so_nothing_is_held_back():
+    X, y = WITHOUT_SIGNAL["50 % positive"]
+    y = np.where(np.arange(y.size) % 2 == 0, -1, y)
+    held = HNC(DEFAULT).fit(X, y)
+    assert not held.evidence_.is_there
+    assert answers(held, X) == answers(HNC(TOLD).fit(X, y), X)
+    by_weight = ConfidenceHNC().fit(X, y, sample_weight=np.full(y.size, np.inf))
+    assert answers(held, X) == answers(by_weight, X)
+
+
+# -- tables with signal, and with too few labels ---------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WITH_SIGNAL)
+def test_with_signal_no_answer_changes(name):
+    X, y = WITH_SIGNAL[name]
+    clf, told = ConfidenceHNC().fit(X, y), ConfidenceHNC(TOLD).fit(X, y)
+    assert clf.evidence_.is_there
+    assert str(clf.evidence_).startswith("The columns tell the classes apart with an AUC of 0.")
+    assert clf.is_label_issue_.any()
+    assert answers(clf, X) == answers(told, X)
+
+
+def test_too_few_labels_for_a_test_change_nothing():
+    X, y = make_moons(46, noise=0.1, random_state=0)
+    assert ConfidenceHNC().fit(X, y).evidence_ is None
+    X, y = make_moons(50, noise=0.1, random_state=0)
+    assert ConfidenceHNC().fit(X, y).evidence_.is_there
+
+
+def test_without_a_forest_there_is_no_test():
+    X, y = WITHOUT_SIGNAL["50 % positive"]
+    clf = ConfidenceHNC(replace(DEFAULT, importances="equal", prior_strengths=())).fit(X, y)
+    assert clf.evidence_ is None
