@@ -51,8 +51,8 @@ def test_the_summary_has_the_documented_keys(audited):
     folder, frame, _ = audited
     summary = json.loads((folder / "out" / "summary.json").read_text())
     assert list(summary) == [
-        *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate", "by_class"),
-        *("budget", "groups", "columns", "conflicts", "model"),
+        *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate"),
+        *("evidence", "by_class", "budget", "groups", "columns", "conflicts", "model"),
     ]
     assert summary["counts"]["labeled"] == int(frame["churned"].notna().sum())
     assert summary["counts"]["suspects"] == len(pd.read_csv(folder / "out" / "issues.csv"))
@@ -178,6 +178,7 @@ def test_the_summary_on_the_screen_names_the_worst_and_the_page(audited, tmp_pat
     shown = capsys.readouterr().out
     assert "labels look wrong" in shown
     assert "wrong labels expected" in shown
+    assert "The columns tell the classes apart with an AUC of 0." in shown
     assert "labeled rows near it are" in shown
     assert f"report: {tmp_path / 'report.html'}" in shown
     assert "120 rows" in shown

@@ -268,6 +268,7 @@ def print_summary(found: Audit, out: Path) -> None:
         f"{estimate['wrong']:.0f} wrong labels expected ({percent(estimate['share'])})"
         + (f"; {counts['reviewed']} reviewed labels held as certain" if counts["reviewed"] else "")
     )
+    console.print(Text(found.facts["evidence"]["text"]))
     for use, text in (("feature", "used"), ("ignored", "not used")):
         named = [f"{column['name']} ({column['kind']})" for column in kinds if column["role"] == use]
         if named:

@@ -158,3 +158,32 @@ def test_columns_with_absurd_values_are_named(value):
 
 def test_an_ordinary_table_has_no_note_on_absurd_values(audit):
     assert not [note for note in audit.summary["source"]["notes"] if "far from all others" in note]
+
+
+def test_the_page_and_the_summary_say_how_well_the_columns_tell_the_classes_apart(audit):
+    evidence, found = audit.summary["evidence"], audit.model.evidence_
+    assert evidence["is_there"] is True
+    assert evidence["auc"] == round(found.auc, 4) > 0.8
+    assert evidence["text"] == f"The columns tell the classes apart with an AUC of {found.auc:.2f} +- 0.03."
+    assert evidence["text"] in audit.page()
+
+
+def test_a_table_without_signal_has_no_suspects_and_says_why():
+    frame, _ = shop(n_rows=400)
+    frame["churned"] = np.random.default_rng(0).permutation(frame["churned"].to_numpy())
+    found = labelcut.audit(frame, label="churned", id="customer", n_jobs=1)
+    assert found.issues.empty
+    assert found.summary["estimate"]["share"] <= 0.01
+    assert found.summary["evidence"]["is_there"] is False
+    assert found.summary["evidence"]["text"].startswith("No evidence: ")
+    assert found.summary["evidence"]["text"] in found.page()
+    said = [note for note in found.summary["source"]["notes"] if "no label can be called wrong" in note]
+    assert len(said) == 1
+
+
+def test_too_few_labels_to_look_for_evidence_are_named():
+    frame, _ = shop(n_rows=40, n_wrong=2)
+    found = labelcut.audit(frame, label="churned", id="customer", n_jobs=1)
+    assert found.summary["evidence"]["auc"] is None
+    assert found.summary["evidence"]["is_there"] is None
+    assert "too few labels to test" in found.page()

@@ -38,8 +38,8 @@ OUR_COLUMNS = (
     *("is_label_issue", "predicted_label", "label_quality", "label_confidence", "probability", "status"),
 )
 SUMMARY_PARTS = (
-    *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate", "by_class"),
-    *("budget", "groups", "columns", "conflicts"),
+    *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate", "evidence"),
+    *("by_class", "budget", "groups", "columns", "conflicts"),
 )
 
 

@@ -16,6 +16,7 @@ from labelcut.auditing.unusual import Comparison
 from labelcut.auditing.words import cell_texts, shortened
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.columns import scale_columns
+from labelcut.hnc.evidence import Evidence
 from labelcut.table.decisions import Matched
 from labelcut.table.kinds import Column
 from labelcut.table.numbers import Encoded
@@ -26,6 +27,7 @@ MOST_CELLS = 1_500_000  # Table cells in the page: about 10 MB.
 MOST_NEIGHBORS = 10
 MAP_ROWS = 5000
 N_BINS = 20
+NOT_TESTED = "There are too few labels to test whether the columns tell the classes apart."
 
 
 def gather_facts(
@@ -69,6 +71,7 @@ def gather_facts(
     facts: dict[str, Any] = {
         **_about(table, rows, matched, n_issues),
         "estimate": estimate,
+        "evidence": _evidence(model.evidence_),
         "by_class": _by_class(table, rows),
         "budget": _review(curve, estimate["wrong"], estimate["labels"], n_issues),
         "budget_note": _review_note(curve),
@@ -139,6 +142,15 @@ def _estimate(rows: pd.DataFrame) -> dict[str, Any]:
     n_labels = int(open_labels.sum())
     wrong = float(p_wrong[open_labels].sum())
     return {"wrong": round(wrong, 1), "share": round(wrong / max(n_labels, 1), 4), "labels": n_labels}
+
+
+def _evidence(evidence: Evidence | None) -> dict[str, Any]:
+    """Return how well the columns tell the classes apart: in a sentence and in numbers, null if unknown."""
+    names = ("auc", "auc_error", "balanced_accuracy", "balanced_accuracy_error", "z")
+    if evidence is None:
+        return {"text": NOT_TESTED, "is_there": None, **dict.fromkeys(names)}
+    numbers = {name: round(float(getattr(evidence, name)), 4) for name in names}
+    return {"text": str(evidence), "is_there": evidence.is_there, **numbers}
 
 
 def _by_class(table: Table, rows: pd.DataFrame) -> list[dict[str, Any]]:
