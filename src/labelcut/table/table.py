@@ -165,17 +165,7 @@ def make_table(
     if list(frame.columns) != (names := unique_names(frame.columns)):
         frame = frame.set_axis(names, axis=1)
     ignore, kinds = tuple(ignore), dict(kinds or {})
-    for wanted in (label, id, group, *ignore, *kinds):
-        if wanted is not None:
-            check_name(wanted, names, name)
-    for column, kind in kinds.items():
-        if kind not in KINDS:
-            raise BadChoice(f"column {column!r}: no kind is called {kind!r}; choose from {', '.join(KINDS)}.")
-    if label in (id, group, *ignore):
-        raise BadChoice(f"column {label!r} is the label and cannot be the id, the group or ignored as well.")
-    for role, named in (("id", id), ("group", group)):
-        if named in ignore:
-            raise BadChoice(f"column {named!r} is ignored and cannot be the {role}, whose values are shown.")
+    _check_choices(names, label, id, group, ignore, kinds, name)
     if len(frame) < 2:
         raise BadTable(
             f"{name}: {len(frame)} rows; at least two labeled rows of different classes are needed."
@@ -190,24 +180,63 @@ def make_table(
     roles = {label: "label"} | dict.fromkeys(ignore, "ignored")
     roles |= {column: role for column, role in ((id, "id"), (group, "group")) if column is not None}
     keys = row_keys(frame, label)
-    columns: list[Column] = []
-    converted: dict[str, pd.Series[Any]] = {}
-    for column in names:
-        described, values = describe_column(frame[column], roles.get(column), kinds.get(column))
-        columns.append(described)
-        if values is not None:
-            converted[column] = values
-    known = (label, classes, codes, rows, keys, n_rows_in_file, id, group, name, source)
-    table = Table(frame, converted, index, tuple(columns), *known)
+    described = {
+        column: describe_column(frame[column], roles.get(column), kinds.get(column)) for column in names
+    }
+    table = Table(
+        frame=frame,
+        converted={column: values for column, (_, values) in described.items() if values is not None},
+        index=index,
+        columns=tuple(column for column, _ in described.values()),
+        label=label,
+        classes=classes,
+        codes=codes,
+        rows=rows,
+        keys=keys,
+        n_rows_in_file=n_rows_in_file,
+        id=id,
+        group=group,
+        name=name,
+        source=source,
+    )
+    _check_features(table)
+    return table
+
+
+def _check_choices(
+    names: Sequence[str],
+    label: str,
+    id: str | None,
+    group: str | None,
+    ignore: Sequence[str],
+    kinds: Mapping[str, str],
+    where: str,
+) -> None:
+    """Refuse columns that are not there, kinds that are none, and a column with two roles."""
+    for wanted in (label, id, group, *ignore, *kinds):
+        if wanted is not None:
+            check_name(wanted, names, where)
+    for column, kind in kinds.items():
+        if kind not in KINDS:
+            raise BadChoice(f"column {column!r}: no kind is called {kind!r}; choose from {', '.join(KINDS)}.")
+    if label in (id, group, *ignore):
+        raise BadChoice(f"column {label!r} is the label and cannot be the id, the group or ignored as well.")
+    for role, named in (("id", id), ("group", group)):
+        if named in ignore:
+            raise BadChoice(f"column {named!r} is ignored and cannot be the {role}, whose values are shown.")
+
+
+def _check_features(table: Table) -> None:
+    """Refuse a table without any column to judge the labels by."""
     if not table.features:
-        kinds_found = ", ".join(f"{c.name} ({c.kind})" for c in columns if c.name != label) or "none"
+        others = [column for column in table.columns if column.name != table.label]
+        found = ", ".join(f"{column.name} ({column.kind})" for column in others) or "none"
         raise BadTable(
-            f"{name}: no column to judge the labels by (found: {kinds_found}); "
+            f"{table.name}: no column to judge the labels by (found: {found}); "
             "name the kind of a useful one with ",
             Option("kinds", {"COLUMN": "category"}),
             ".",
         )
-    return table
 
 
 def check_name(wanted: str, names: Sequence[str], where: str) -> None:
