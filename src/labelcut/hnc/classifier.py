@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,16 +14,16 @@ from labelcut.graph import build_index, similarity_graph, similarity_to
 from labelcut.hnc.answer import Answer, status_of
 from labelcut.hnc.clock import StageClock
 from labelcut.hnc.columns import check_importances, column_borders, scale_columns, weight_columns
-from labelcut.hnc.evidence import UNPROVEN_P_WRONG, measure_evidence
 from labelcut.hnc.explanation import Explanation, explain_row
 from labelcut.hnc.folds import hidden_folds
 from labelcut.hnc.forest import fit_forest
+from labelcut.hnc.gate import look_for_evidence
 from labelcut.hnc.issues import issue_table
-from labelcut.hnc.labels import UNLABELED, Labels, check_classes, check_trust, hold_only_labels, read_labels
-from labelcut.hnc.one_vs_rest import Conclusion, OneVsRest, separate_classes, shrink
+from labelcut.hnc.labels import check_classes, check_trust, hold_only_labels, read_labels
+from labelcut.hnc.one_vs_rest import OneVsRest, separate_classes
 from labelcut.hnc.opinion import NoOpinion, Opinion
 from labelcut.hnc.order import canonical_order, stand_ins
-from labelcut.hnc.settings import PRESETS, Settings, settings_of
+from labelcut.hnc.settings import PRESETS, Settings, settings_from
 from labelcut.parameters import one_of
 from labelcut.threads import check_n_jobs
 
@@ -42,15 +40,13 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     trusted; the cheapest cut of the graph then separates the classes, and may put a row on the other side
     than its label. Labeled, mislabeled and unlabeled rows are taken in one ``fit``, in any order.
 
-    Every parameter left at None is as in the preset.
-
     Parameters
     ----------
     preset : {"default", "paper", "literal"} or Settings, default="default"
         "default" adds a forest prior to the cut and gives calibrated probabilities. "paper" is the
         published method with its gaps filled by what reproduces the published accuracy. "literal" is the
         text word for word, for comparison only. Settings hold every other number of the method:
-        ``replace(PAPER, kernel="literal")``.
+        ``replace(PAPER, kernel="literal")``. A parameter left at None is as in the preset.
     n_neighbors : int, optional
         Neighbours per row. By default 15 below 10000 rows, 10 from there on, and never more than there are.
     bandwidth : float, optional
@@ -64,8 +60,6 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     importances : {"forest", "equal"} or array-like of shape (n_features,), optional
         How much each column counts in the distance between two rows. With fewer than five labeled rows per
         class no forest is asked, and all columns count alike.
-    confidence_strength : float, optional
-        A factor on the weight of labels. Large values make every label a seed.
     tradeoff : {"crossing", "accuracy"} or float, optional
         How the trade-off is chosen from the folds: where a logistic fit crosses 1/2, or by the best
         accuracy. A number is taken as it is.
@@ -102,9 +96,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "labeled", "reviewed" (weight inf), "ignored" (weight 0), "unlabeled", or "no evidence": an
         unlabeled row in a part of the graph without any label, or with equal evidence for both classes.
     evidence_ : Evidence or None
-        How well the columns tell the classes apart: ``auc``, ``balanced_accuracy``, their standard errors,
-        ``z``, ``is_there``. None if that cannot be tested: no forest was asked, or labels are too few (below
-        48 of two equal classes).
+        How well the columns tell the classes apart, see :class:`~labelcut.hnc.evidence.Evidence`. None if
+        that cannot be tested: no forest was asked, or labels are too few (below 48 of two equal classes).
     noise_rates_ : ndarray of shape (n_classes,)
         Estimated share of rows of each class that carry a wrong label.
     tradeoff_, prior_strength_ : float or ndarray of shape (n_classes,)
@@ -131,10 +124,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     the table theirs. So for rows of the table ``predict`` and ``transduction_`` agree nearly everywhere; they
     can differ because ``predict`` does not know that the row itself was in the table.
 
-    Labels are judged by columns that know something about them. If ``evidence_`` is not there, a warning says
-    so, no label is flagged, all have the same small ``p_wrong_`` and keep their class, and the probabilities
-    of unlabeled and new rows are drawn to the shares of the classes. If it cannot be tested, nothing of this
-    is done; nor if every label is held, since then none is judged. ``Settings.evidence`` turns it off.
+    If ``evidence_`` is not there, a warning says so, no label is flagged, and probabilities are drawn to the
+    shares of the classes (:mod:`labelcut.hnc.gate`). ``Settings.evidence`` turns that off.
 
     Examples
     --------
@@ -166,7 +157,6 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         neighbor_search: str | None = None,
         scale: str | None = None,
         importances: Any = None,
-        confidence_strength: float | None = None,
         tradeoff: str | float | None = None,
         flags: str | None = None,
         random_state: Any = 0,
@@ -179,7 +169,6 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.neighbor_search = neighbor_search
         self.scale = scale
         self.importances = importances
-        self.confidence_strength = confidence_strength
         self.tradeoff = tradeoff
         self.flags = flags
         self.random_state = random_state
@@ -217,6 +206,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(
                 f"fit() got {', '.join(sorted(unknown))}; beside X and y it takes only sample_weight."
             )
+        one_of("verbose", self.verbose, (True, False))
+        check_n_jobs(self.n_jobs)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         row_names = getattr(X, "index", None)
@@ -226,7 +217,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, trust = check_trust(metadata.get("sample_weight"), given)
         is_reviewed = np.isinf(trust)
         trust = np.full(len(X), np.inf) if self._holds_labels else hold_only_labels(labels, trust)
-        self._settings = self._choose(labels)
+        self._settings = settings_from(self.get_params(deep=False)).fit_to(labels)
 
         if self._settings.scale == "robust":  # before the order, or that would hang on how absurd a value is
             X = np.clip(X, *column_borders(X))
@@ -239,9 +230,10 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cuts = self._separate(codes, trust, clock)
         with clock.stage("probabilities"):
             guess = self.opinion_.probability.argmax(axis=1)
+            self._gate = look_for_evidence(self.opinion_, codes, trust, self._settings)
             found = cuts.conclude(self.graph_, codes, trust, guess, self._settings)
-            found = self._hold_back(found, codes, trust, guess)
-        if self._drawn_to is None:  # a cut of columns that know nothing is degenerate, whatever its weights
+            found = self._gate.conclusion(found, codes, trust, guess)
+        if self._gate.is_open:  # a cut of columns that know nothing is degenerate, whatever its weights
             cuts.warn_if_degenerate()
         status = status_of(given, labels, is_reviewed, found.has_evidence[place])
         self._answer = Answer(labels.classes, codes, order, place, self.graph_, cuts, found, status)
@@ -250,25 +242,16 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.timings_ = clock.seconds
         return self
 
-    def _choose(self, labels: Labels) -> Settings:
-        """Return the settings of this fit: the preset's, the user's changes, what the labels bear."""
-        one_of("verbose", self.verbose, (True, False))
-        check_n_jobs(self.n_jobs)
-        names = {setting.name for setting in fields(Settings)}
-        changes = {name: value for name, value in self.get_params(deep=False).items() if name in names}
-        return settings_of(self.preset, changes).fit_to(labels)
-
     def _build_graph(self, X: Floats, codes: Ints, clock: StageClock) -> None:
         """Scale the columns, ask the forest, join the rows."""
         settings = self._settings
-        is_asked = settings.importances == "forest"
         given = None if isinstance(settings.importances, str) else settings.importances
         importances = check_importances(given, X.shape[1])
         self.column_scale_ = None
         if settings.scale != "none":
             X, self.column_scale_ = scale_columns(X, kind=settings.scale)
         self.opinion_ = self._form_opinion(X, codes, clock)
-        if is_asked and self.opinion_.importances is not None:
+        if settings.importances == "forest" and self.opinion_.importances is not None:
             importances = self.opinion_.importances
         self.feature_importances_ = importances
         with clock.stage("graph"):
@@ -288,26 +271,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _separate(self, codes: Ints, trust: Floats, clock: StageClock) -> OneVsRest:
         """Deal the folds and cut each class off from the rest."""
         folds = hidden_folds(codes, self._settings, self.random_state)
-        opinion = self.opinion_.probability
-        return separate_classes(self.graph_, codes, trust, opinion, folds, self._settings, clock, self.n_jobs)
-
-    def _hold_back(self, found: Conclusion, codes: Ints, trust: Floats, guess: Ints) -> Conclusion:
-        """Look for evidence; where it should be there and is not, say so and call no label wrong."""
-        is_asked = not isinstance(self.opinion_, NoOpinion)
-        self.evidence_ = measure_evidence(self.opinion_.probability, codes) if is_asked else None
-        self._drawn_to: tuple[Floats, float] | None = None
-        is_judging = self._settings.needs_evidence and np.isfinite(trust[codes != UNLABELED]).any()
-        if self.evidence_ is None or self.evidence_.is_there or not is_judging:
-            return found
-        warnings.warn(
-            f"the columns do not tell the classes apart better than chance (AUC {self.evidence_.auc:.2f} +- "
-            f"{self.evidence_.auc_error:.2f}), so no label can be called wrong by them and none is flagged. "
-            "Add columns that have to do with the label, or label more rows.",
-            UserWarning,
-            stacklevel=3,
-        )
-        self._drawn_to = NoOpinion.on(codes).shares, self.evidence_.weight
-        return found.without_evidence(codes, trust, guess, *self._drawn_to)
+        given = (self.graph_, codes, trust, self.opinion_.probability, folds, self._settings)
+        return separate_classes(*given, clock, self.n_jobs)
 
     def _tell(self) -> None:
         """Store what was found, in the order of X."""
@@ -321,9 +286,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.is_label_issue_ = answer.found.is_issue[place]
         self.status_ = answer.status
         self.tradeoff_, self.prior_strength_ = answer.cuts.tradeoff, answer.cuts.prior_strength
-        self.noise_rates_ = answer.cuts.noise_rates
-        if self._drawn_to is not None:
-            self.noise_rates_ = np.full_like(self.noise_rates_, UNPROVEN_P_WRONG)
+        self.noise_rates_ = self._gate.noise_rates(answer.cuts.noise_rates)
+        self.evidence_ = self._gate.evidence
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for new rows, without solving a cut.
@@ -358,9 +322,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weighted = weight_columns(X, self.feature_importances_)
         weights = similarity_to(self._index, weighted, self.graph_, n_jobs=self.n_jobs)
         weights.data *= self._answer.found.has_evidence[weights.indices]
-        distribution = self._answer.cuts.judge(weights, opinion)
-        if self._drawn_to is not None:
-            distribution = shrink(distribution, *self._drawn_to)
+        distribution = self._gate.distribution(self._answer.cuts.judge(weights, opinion))
         return distribution, np.asarray(opinion.argmax(axis=1))
 
     @property

@@ -25,7 +25,7 @@ from labelcut.hnc.flags import RULES
 from labelcut.hnc.labels import Labels
 from labelcut.parameters import number, numbers, one_of, whole
 
-__all__ = ["DEFAULT", "LITERAL", "PAPER", "PRESETS", "Settings", "settings_of"]
+__all__ = ["DEFAULT", "LITERAL", "PAPER", "PRESETS", "Settings", "settings_from", "settings_of"]
 
 #: From this many rows on the paper takes fewer neighbours and a smaller bandwidth (sections 6.2 and 6.3).
 PAPER_LARGE = 10_000
@@ -227,6 +227,13 @@ LITERAL = replace(
 )
 
 PRESETS = {"default": DEFAULT, "paper": PAPER, "literal": LITERAL}
+
+
+def settings_from(parameters: Mapping[str, Any]) -> Settings:
+    """Return the settings that the parameters of an estimator ask for; other parameters do not matter."""
+    names = {setting.name for setting in fields(Settings)}
+    changes = {name: value for name, value in parameters.items() if name in names}
+    return settings_of(parameters["preset"], changes)
 
 
 def settings_of(preset: Any, changes: Mapping[str, Any]) -> Settings:
