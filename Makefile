@@ -1,14 +1,16 @@
 # Every target sets up what it needs by itself; `make help` lists them.
 PYTHON ?= python3
 VENV   := .venv
+LOWEST := .venv-lowest
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALL := python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP    := $(BIN)/$(INSTALL)
 
 # Rebuilt when the core or the dependencies change; Python files are picked up as they are.
 BUILD_FILES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard core/*.?pp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench sanitize figures clean
+.PHONY: help demo test test-slow test-lowest check bench sanitize figures clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -43,6 +45,18 @@ test: $(VENV)/.test  ## install and run every test but the slow ones
 test-slow: $(VENV)/.test  ## the slow tests
 	$(BIN)/python -m pytest -m slow
 
+# The lowest versions that pyproject.toml allows, also of what builds the core; torch as in constraints.txt.
+$(LOWEST)/.test: $(BUILD_FILES) tools/lowest.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) tools/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/$(INSTALL) 'pip>=25.1'
+	$(LOWEST)/bin/$(INSTALL) -c $(LOWEST)/lowest.txt scikit-build-core nanobind
+	$(LOWEST)/bin/$(INSTALL) -c $(LOWEST)/lowest.txt --no-build-isolation -e '.[parquet,excel,experiments,cluster]' --group test
+	@touch $@
+
+test-lowest: $(LOWEST)/.test  ## every test but the slow ones, with the lowest versions of everything we ask for
+	$(LOWEST)/bin/python -m pytest -m 'not slow'
+
 check: $(VENV)/.check $(VENV)/.test  ## lint, formatting, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -76,4 +90,4 @@ figures: $(VENV)/.docs  ## draw the pictures of the documents again
 	$(BIN)/python examples/open_pit.py docs/cut-pit.png
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) build dist labelcut-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist labelcut-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
