@@ -243,6 +243,18 @@ def test_keys_stay_what_they_were_in_saved_decisions_however_columns_are_batched
     assert make_table(frame, label="y").key_texts() == saved
 
 
+@pytest.mark.parametrize("zone", [None, "Europe/Paris"])
+def test_keys_do_not_depend_on_the_unit_that_times_are_kept_in(zone):
+    days = pd.Series(pd.to_datetime(["2020-01-01", "2021-02-03", None])).dt.tz_localize(zone)
+    keys = {
+        tuple(
+            make_table(pd.DataFrame({"day": days.dt.as_unit(unit), "y": list("pqp")}), label="y").key_texts()
+        )
+        for unit in ("s", "ms", "us", "ns")
+    }
+    assert len(keys) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cells", ["numbers", "words"])
 def test_twenty_thousand_columns_take_seconds(tmp_path, cells):

@@ -65,11 +65,14 @@ def _hold_words(frame: pd.DataFrame, is_open: np.ndarray) -> np.ndarray:
 
 
 def _hashable(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return numbers as floats, also those read as text: how a column was read must not change the key."""
+    """Return numbers as floats, also those read as text, and times in microseconds.
+
+    How a column was read, and by which pandas, must not change the key.
+    """
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.astype("float64")
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return values
+        return cast("pd.Series[Any]", values.dt.as_unit("us"))
     texts = values.astype("object").where(values.notna(), "").map(str)
     if pd.to_numeric(values.dropna().head(50), errors="coerce").notna().all():
         numbers = pd.to_numeric(values, errors="coerce").astype("float64")
