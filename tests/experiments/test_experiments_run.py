@@ -391,7 +391,8 @@ def start(config: Path, results: Path) -> subprocess.Popen:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_study_goes_on_where_it_stopped(tmp_path, how):
-    config = toml_of(tmp_path, seeds=list(range(12)), methods=["boosting"], data=[TOY])
+    # So many that the study is still under way when the signal comes, however fast the machine is.
+    config = toml_of(tmp_path, seeds=list(range(150)), methods=["boosting"], data=[TOY])
     written = tmp_path / "small" / "boosting.jsonl"
     process = start(config, tmp_path)
     deadline = time.monotonic() + 60
@@ -404,8 +405,8 @@ def test_a_killed_study_goes_on_where_it_stopped(tmp_path, how):
         assert process.returncode == 130
     study = run.load_study(str(config))
     kept = result_lines.read_lines(tmp_path, "small")
-    assert 2 <= len(kept) < 24
-    assert run.run_study(study, tmp_path) == 24 - len(kept)
+    assert 2 <= len(kept) < 300
+    assert run.run_study(study, tmp_path) == 300 - len(kept)
     assert run.plan(study, tmp_path) == []
 
 
