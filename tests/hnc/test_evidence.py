@@ -12,7 +12,7 @@ from labelcut import DEFAULT, HNC, PAPER, ConfidenceHNC
 from labelcut.hnc.evidence import EVIDENCE_ERRORS, UNPROVEN_P_WRONG, measure_evidence, shuffle_test
 
 SAID = "the columns do not tell the classes apart better than chance"
-TOLD = replace(DEFAULT, evidence="tell")
+TOLD = replace(DEFAULT, experts=())
 
 
 def noise(shares, n=600, seed=0):
@@ -154,22 +154,19 @@ def test_without_signal_nothing_is_flagged_and_it_is_said(name):
     assert clf.label_distributions_.sum(axis=1) == pytest.approx(1.0)
     assert np.all(clf.noise_rates_ == UNPROVEN_P_WRONG)
     assert told.p_wrong_.sum() > 0.05 * y.size, "or this table shows nothing"
-    assert clf.explain(3).p_wrong == UNPROVEN_P_WRONG
+    assert not clf.is_worth_a_look_.any()
 
 
 def test_without_signal_probabilities_go_to_the_shares_of_the_classes():
     X, y = WITHOUT_SIGNAL["16 % positive"]
     y = np.where(np.arange(y.size) % 3 == 0, -1, y)
     clf = silent(X, y)
-    with pytest.warns(UserWarning, match="degenerate cut"):  # whose advice would lead astray here
-        told = ConfidenceHNC(TOLD).fit(X, y)
     shares = np.bincount(y[y >= 0]) / np.sum(y >= 0)
     weight = clf.evidence_.weight
     assert weight < 0.5
-    expected = weight * told.label_distributions_ + (1 - weight) * shares
-    assert clf.label_distributions_[y == -1] == pytest.approx(expected[y == -1])
+    for found in (clf.label_distributions_[y == -1], clf.predict_proba(X[:50] + 0.01)):
+        assert np.abs(found - shares).max() <= weight + 1e-12, "the farther, the less there is in them"
     new = X[:50] + 0.01
-    assert clf.predict_proba(new) == pytest.approx(weight * told.predict_proba(new) + (1 - weight) * shares)
     assert np.array_equal(clf.predict(new), clf.classes_[clf.predict_proba(new).argmax(axis=1)])
     assert set(clf.status_[y == -1]) == {"unlabeled"}
 
@@ -181,7 +178,7 @@ def test_without_signal_reviewed_labels_stay_certain():
     clf = silent(X, y, sample_weight=trust)
     assert np.all(clf.p_wrong_[:40] == 0)
     assert np.all(clf.label_distributions_[np.arange(40), y[:40]] == 1)
-    assert np.all(clf.p_wrong_[40:-40] == UNPROVEN_P_WRONG)
+    assert clf.p_wrong_[40:-40].mean() == pytest.approx(UNPROVEN_P_WRONG)
     assert np.isnan(clf.p_wrong_[-40:]).all()
 
 
@@ -198,17 +195,12 @@ def test_without_signal_neither_the_order_of_rows_nor_threads_matter(name):
     assert np.array_equal(again.transduction_, first.transduction_[order])
 
 
-@pytest.mark.parametrize("choices", [{"evidence": "tell"}, {"decision": "cut"}])
-def test_what_does_not_ask_for_evidence_only_tells_it(choices):
+@pytest.mark.parametrize("preset", [TOLD, replace(PAPER, forest_tuning="oob")])
+def test_the_cut_alone_only_tells_it(preset):
     X, y = WITHOUT_SIGNAL["50 % positive"]
-    clf = ConfidenceHNC(replace(DEFAULT, **choices)).fit(X, y)
+    clf = ConfidenceHNC(preset).fit(X, y)
     assert not clf.evidence_.is_there
-    assert clf.is_label_issue_.any()
-
-
-def test_the_published_method_does_not_ask_for_evidence():
-    assert PAPER.evidence == "tell"
-    assert not replace(PAPER, evidence="gate").needs_evidence
+    assert clf.p_wrong_.mean() > 2 * UNPROVEN_P_WRONG
 
 
 def test_held_labels_are_not_judged_so_nothing_is_held_back():
@@ -225,13 +217,11 @@ def test_held_labels_are_not_judged_so_nothing_is_held_back():
 
 
 @pytest.mark.parametrize("name", WITH_SIGNAL)
-def test_with_signal_no_answer_changes(name):
-    X, y = WITH_SIGNAL[name]
-    clf, told = ConfidenceHNC().fit(X, y), ConfidenceHNC(TOLD).fit(X, y)
+def test_with_signal_labels_are_called_wrong(name):
+    clf = ConfidenceHNC().fit(*WITH_SIGNAL[name])
     assert clf.evidence_.is_there
     assert str(clf.evidence_).startswith("The columns tell the classes apart with an AUC of 0.")
     assert clf.is_label_issue_.any()
-    assert answers(clf, X) == answers(told, X)
 
 
 def test_too_few_labels_for_a_test_change_nothing():
@@ -243,5 +233,5 @@ def test_too_few_labels_for_a_test_change_nothing():
 
 def test_without_a_forest_there_is_no_test():
     X, y = WITHOUT_SIGNAL["50 % positive"]
-    clf = ConfidenceHNC(replace(DEFAULT, importances="equal", prior_strengths=())).fit(X, y)
+    clf = ConfidenceHNC(replace(TOLD, importances="equal", prior_strengths=())).fit(X, y)
     assert clf.evidence_ is None

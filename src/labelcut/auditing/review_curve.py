@@ -79,6 +79,6 @@ def plant_and_find(
 
 
 def _rank(X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    light = replace(DEFAULT, n_trees=60, prior_strengths=(1.0,), n_folds=3, evidence="tell")
+    light = replace(DEFAULT, experts=(), n_trees=60, prior_strengths=(1.0,), n_folds=3)
     model = ConfidenceHNC(light, n_jobs=n_jobs).fit(X, y)
     return np.argsort(-model.p_wrong_, kind="stable")

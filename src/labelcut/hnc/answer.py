@@ -3,47 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcut.arrays import Ints, Mask
+from labelcut.arrays import Mask
 from labelcut.graph import SimilarityGraph
+from labelcut.hnc.conclusion import Conclusion
+from labelcut.hnc.cut_alone import CutAlone
 from labelcut.hnc.labels import Labels
-from labelcut.hnc.one_vs_rest import Conclusion, OneVsRest
+from labelcut.hnc.panel import Panel
+from labelcut.hnc.rows import Rows
 
 __all__ = ["Answer", "status_of"]
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Everything that is said about the rows of a table; node p of the graph is row ``order[p]``.
+    """Everything that is said about the rows of a table; node p of the graph is row ``rows.order[p]``.
 
     Attributes
     ----------
-    classes : ndarray of shape (n_classes,)
-        The classes, sorted.
-    codes : ndarray of int of shape (n_rows,)
-        The class number of each node's label, -1 for none.
-    order : ndarray of int of shape (n_rows,)
-        The row of each node.
-    place : ndarray of int of shape (n_rows,)
-        The node that stands for each row: the first of those that are equal in everything.
+    rows : Rows
+        In canonical order.
     graph : SimilarityGraph
-    cuts : OneVsRest
+    verdict : Panel or CutAlone
+        Who decided, and what they think of new rows.
     found : Conclusion
         By node.
     status : ndarray of str of shape (n_rows,)
         What is known about each row, in a word or two.
     """
 
-    classes: NDArray[Any]
-    codes: Ints
-    order: Ints
-    place: Ints
+    rows: Rows
     graph: SimilarityGraph
-    cuts: OneVsRest
+    verdict: Panel | CutAlone
     found: Conclusion
     status: NDArray[np.str_]
 

@@ -13,17 +13,19 @@ from labelcut.arrays import Floats, Ints
 from labelcut.graph import build_index, similarity_graph, similarity_to
 from labelcut.hnc.answer import Answer, status_of
 from labelcut.hnc.clock import StageClock
-from labelcut.hnc.columns import check_importances, column_borders, scale_columns, weight_columns
+from labelcut.hnc.columns import check_importances, scale_columns, weight_columns
+from labelcut.hnc.concluding import conclude
+from labelcut.hnc.conclusion import Conclusion
+from labelcut.hnc.cut_alone import CutAlone, cut_alone
 from labelcut.hnc.explanation import Explanation, explain_row
-from labelcut.hnc.folds import hidden_folds
 from labelcut.hnc.forest import fit_forest
-from labelcut.hnc.gate import look_for_evidence
 from labelcut.hnc.issues import issue_table
 from labelcut.hnc.labels import check_classes, check_trust, hold_only_labels, read_labels
-from labelcut.hnc.one_vs_rest import OneVsRest, separate_classes
 from labelcut.hnc.opinion import NoOpinion, Opinion
-from labelcut.hnc.order import canonical_order, stand_ins
-from labelcut.hnc.settings import PRESETS, Settings, settings_from
+from labelcut.hnc.own_experts import check_same_names, read_experts, read_opinions, refuse_experts
+from labelcut.hnc.panel import Panel, ask_panel, pose
+from labelcut.hnc.rows import NewRows, Rows, line_up
+from labelcut.hnc.settings import EXPERTS, PRESETS, Settings, settings_from
 from labelcut.parameters import one_of
 from labelcut.threads import check_n_jobs
 
@@ -43,10 +45,15 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     preset : {"default", "paper", "literal"} or Settings, default="default"
-        "default" adds a forest prior to the cut and gives calibrated probabilities. "paper" is the
+        "default" asks several experts, the cut among them, and weighs them. "paper" is the
         published method with its gaps filled by what reproduces the published accuracy. "literal" is the
         text word for word, for comparison only. Settings hold every other number of the method:
         ``replace(PAPER, kernel="literal")``. A parameter left at None is as in the preset.
+    experts : list of str, classifier or (str, classifier), optional
+        Who is asked about every row: any of "forest", "boosting" (from 1000 labels on), "cut" and
+        "second_round", and your own scikit-learn classifiers. A classifier is cloned and asked about rows it
+        has not seen; one in a ``FrozenEstimator`` is only asked. By default all four; if none of them is
+        named, the cut is asked beside your own.
     n_neighbors : int, optional
         Neighbours per row. By default 15 below 10000 rows, 10 from there on, and never more than there are.
     bandwidth : float, optional
@@ -63,8 +70,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     tradeoff : {"crossing", "accuracy"} or float, optional
         How the trade-off is chosen from the folds: where a logistic fit crosses 1/2, or by the best
         accuracy. A number is taken as it is.
-    flags : {"expected_f1", "side"}, optional
-        Flag the labels that give the largest expected F1, or those that the prediction contradicts.
+    flags : {"likely", "expected_f1", "side"}, optional
+        Of the labels that the prediction contradicts, flag those more likely wrong than right, those that
+        give the largest expected F1, or all.
     random_state : int, RandomState or None, default=0
         For the forest and the folds. With the default, the same table always gives the same answer.
     n_jobs : int, optional
@@ -88,6 +96,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Probability that the given label is wrong; NaN for unlabeled rows.
     is_label_issue_ : ndarray of bool of shape (n_rows,)
         The labels that are flagged as wrong.
+    is_worth_a_look_ : ndarray of bool of shape (n_rows,)
+        Labels that are not flagged, but contradicted and not sure to be right: with the flagged ones they
+        make the list with the best expected F1. They do not count as wrong.
     label_issues_ : DataFrame
         One line per row of ``X`` with cleanlab's columns ``is_label_issue``, ``label_quality``,
         ``given_label``, ``predicted_label``, then ``p_wrong``, ``label_confidence``, ``probability`` (of
@@ -100,6 +111,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         that cannot be tested: no forest was asked, or labels are too few (below 48 of two equal classes).
     noise_rates_ : ndarray of shape (n_classes,)
         Estimated share of rows of each class that carry a wrong label.
+    expert_weights_, expert_log_loss_ : dict of str to float
+        How far each expert was believed, and how well it predicts labels that it has not seen (lower is
+        better). Empty where the cut decides alone.
     tradeoff_, prior_strength_ : float or ndarray of shape (n_classes,)
         What the folds chose; for more than two classes one number per class.
     feature_importances_ : ndarray of shape (n_features,)
@@ -110,8 +124,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The graph; its node ``p`` is row ``row_order_[p]`` of ``X``.
     row_order_ : ndarray of shape (n_rows,)
         The order, by content, in which the rows were worked on.
-    opinion_ : Forest or NoOpinion
-        Who was asked about every row; its ``probability`` is in the order of ``row_order_``.
+    opinion_ : GroupedForest, Forest or NoOpinion
+        Who weighed the columns; its ``probability`` is in the order of ``row_order_``.
     timings_ : dict of str to float
         Seconds per stage.
     n_features_in_, feature_names_in_
@@ -119,13 +133,14 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    ``predict`` does not solve a new cut. A new row looks up its nearest rows of the table, and the sides
-    these are on, with the forest's opinion, give its probability by the same formula that gave the rows of
-    the table theirs. So for rows of the table ``predict`` and ``transduction_`` agree nearly everywhere; they
-    can differ because ``predict`` does not know that the row itself was in the table.
+    ``predict`` does not solve a new cut. A new row looks up its nearest rows of the table; the sides these
+    are on, and what the other experts think of it, give its probability by the same formula that gave the
+    rows of the table theirs. So for rows of the table ``predict`` and ``transduction_`` agree nearly
+    everywhere; they can differ because ``predict`` does not know that the row itself was in the table.
 
     If ``evidence_`` is not there, a warning says so, no label is flagged, and probabilities are drawn to the
-    shares of the classes (:mod:`labelcut.hnc.gate`). ``Settings.evidence`` turns that off.
+    shares of the classes. Where the cut decides alone (preset "paper", :class:`HNC`, or fewer than five
+    labels per class) it is only told.
 
     Examples
     --------
@@ -144,7 +159,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # scikit-learn takes a parameter of this name in the signature of fit for a number of copies of a row, and
     # meta-estimators such as bagging pass one. Ours is trust in a label, so it is only requested by name.
-    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None, "opinions": None}
 
     _holds_labels: ClassVar[bool] = False
 
@@ -152,6 +167,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         preset: str | Settings = "default",
         *,
+        experts: Any = None,
         n_neighbors: int | None = None,
         bandwidth: float | None = None,
         neighbor_search: str | None = None,
@@ -164,6 +180,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: bool = False,
     ) -> None:
         self.preset = preset
+        self.experts = experts
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
         self.neighbor_search = neighbor_search
@@ -196,15 +213,19 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_rows,), optional
             Trust in each label, by keyword only: 0 ignores a label, 1 is usual, ``inf`` never flips it. It
             is not a number of copies of the row.
+        opinions : dict of str to array-like, optional
+            Probabilities of every row by models that did not see its label, by keyword only: shape (n_rows,
+            n_classes) in the order of the sorted classes, a data frame with the classes as columns, or, of
+            two classes, (n_rows,) for the second. ``predict`` then wants those of the new rows, too.
 
         Returns
         -------
         self
         """
-        unknown = set(metadata) - {"sample_weight"}
+        unknown = set(metadata) - {"sample_weight", "opinions"}
         if unknown:
             raise TypeError(
-                f"fit() got {', '.join(sorted(unknown))}; beside X and y it takes only sample_weight."
+                f"fit() got {', '.join(sorted(unknown))}; beside X and y it takes sample_weight and opinions."
             )
         one_of("verbose", self.verbose, (True, False))
         check_n_jobs(self.n_jobs)
@@ -217,113 +238,132 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, trust = check_trust(metadata.get("sample_weight"), given)
         is_reviewed = np.isinf(trust)
         trust = np.full(len(X), np.inf) if self._holds_labels else hold_only_labels(labels, trust)
-        self._settings = settings_from(self.get_params(deep=False)).fit_to(labels)
+        names, own = (None, {}) if self.experts is None else read_experts(self.experts, EXPERTS)
+        opinions = read_opinions(metadata.get("opinions"), len(X), labels.classes)
+        self._settings = settings_from(self.get_params(deep=False) | {"experts": names}).fit_to(labels, trust)
 
-        if self._settings.scale == "robust":  # before the order, or that would hang on how absurd a value is
-            X = np.clip(X, *column_borders(X))
-        order = canonical_order(X, labels.codes, trust)
-        X, codes, trust = X[order], labels.codes[order], trust[order]
-        place = np.empty(len(X), dtype=np.intp)  # of each row's stand-in among the nodes of the graph
-        place[order] = stand_ins(X, codes, trust)
+        rows = line_up(X, labels, trust, opinions, clip=self._settings.scale == "robust")
         clock = StageClock(is_talking=bool(self.verbose))
-        self._build_graph(X, codes, clock)
-        cuts = self._separate(codes, trust, clock)
-        with clock.stage("probabilities"):
-            guess = self.opinion_.probability.argmax(axis=1)
-            self._gate = look_for_evidence(self.opinion_, codes, trust, self._settings)
-            found = cuts.conclude(self.graph_, codes, trust, guess, self._settings)
-            found = self._gate.conclusion(found, codes, trust, guess)
-        if self._gate.is_open:  # a cut of columns that know nothing is degenerate, whatever its weights
-            cuts.warn_if_degenerate()
-        status = status_of(given, labels, is_reviewed, found.has_evidence[place])
-        self._answer = Answer(labels.classes, codes, order, place, self.graph_, cuts, found, status)
+        way = self._ask_panel if self._settings.experts else self._cut_alone
+        verdict, found = way(rows, own, self._scale(rows.X), clock)
+        status = status_of(given, labels, is_reviewed, found.has_evidence[rows.place])
+        self._answer = Answer(rows, self.graph_, verdict, found, status)
         self._given_code, self._row_names = given.codes, row_names
         self._tell()
         self.timings_ = clock.seconds
         return self
 
-    def _build_graph(self, X: Floats, codes: Ints, clock: StageClock) -> None:
-        """Scale the columns, ask the forest, join the rows."""
+    def _scale(self, X: Floats) -> Floats:
+        """Return the columns as the settings want them scaled."""
+        self.column_scale_ = None
+        if self._settings.scale != "none":
+            X, self.column_scale_ = scale_columns(X, kind=self._settings.scale)
+        return X
+
+    def _build_graph(self, X: Floats, opinion: Opinion, clock: StageClock) -> None:
+        """Weigh the columns, join the rows."""
         settings = self._settings
         given = None if isinstance(settings.importances, str) else settings.importances
-        importances = check_importances(given, X.shape[1])
-        self.column_scale_ = None
-        if settings.scale != "none":
-            X, self.column_scale_ = scale_columns(X, kind=settings.scale)
-        self.opinion_ = self._form_opinion(X, codes, clock)
-        if settings.importances == "forest" and self.opinion_.importances is not None:
-            importances = self.opinion_.importances
-        self.feature_importances_ = importances
+        self.feature_importances_ = check_importances(given, X.shape[1])
+        self.opinion_ = opinion
+        if settings.importances == "forest" and opinion.importances is not None:
+            self.feature_importances_ = opinion.importances
         with clock.stage("graph"):
             weighted = weight_columns(X, self.feature_importances_)
             self._index = build_index(weighted, method=settings.neighbor_search)
             self.graph_ = similarity_graph(self._index, **settings.graph(len(X)), n_jobs=self.n_jobs)
 
-    def _form_opinion(self, X: Floats, codes: Ints, clock: StageClock) -> Opinion:
-        """Return what somebody who saw no row's own label thinks of every row."""
-        if not self._settings.needs_forest:
-            return NoOpinion.on(codes)
-        with clock.stage("forest"):
-            return fit_forest(
-                X, codes, **self._settings.forest, random_state=self.random_state, n_jobs=self.n_jobs
-            )
+    def _ask_panel(
+        self, rows: Rows, own: dict[str, Any], X: Floats, clock: StageClock
+    ) -> tuple[Panel, Conclusion]:
+        """Grow the forest, which weighs the columns of the graph; then ask everybody."""
+        question = pose(rows, X, self._settings, self.random_state, self.n_jobs)
+        forest = question.grow_forest(clock)
+        self._build_graph(X, forest, clock)
+        panel = ask_panel(question, self.graph_, forest, own, clock)
+        with clock.stage("probabilities"):
+            return panel, conclude(question, panel, self.graph_)
 
-    def _separate(self, codes: Ints, trust: Floats, clock: StageClock) -> OneVsRest:
-        """Deal the folds and cut each class off from the rest."""
-        folds = hidden_folds(codes, self._settings, self.random_state)
-        given = (self.graph_, codes, trust, self.opinion_.probability, folds, self._settings)
-        return separate_classes(*given, clock, self.n_jobs)
+    def _cut_alone(
+        self, rows: Rows, own: dict[str, Any], X: Floats, clock: StageClock
+    ) -> tuple[CutAlone, Conclusion]:
+        """Cut each class off from the rest, as in the paper; a forest weighs the columns of the graph."""
+        refuse_experts([*own, *rows.opinions])
+        seeded: dict[str, Any] = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+        opinion: Opinion = NoOpinion.on(rows.codes)
+        if self._settings.needs_forest:
+            with clock.stage("forest"):
+                opinion = fit_forest(X, rows.codes, **self._settings.forest, **seeded)
+        self._build_graph(X, opinion, clock)
+        return cut_alone(rows, self.graph_, opinion, self._settings, clock, **seeded)
 
     def _tell(self) -> None:
         """Store what was found, in the order of X."""
-        answer, place = self._answer, self._answer.place
-        self.classes_ = answer.classes
-        self.row_order_ = answer.order
+        answer, verdict = self._answer, self._answer.verdict
+        place = answer.rows.place
+        self.classes_ = answer.rows.classes
+        self.row_order_ = answer.rows.order
         self.transduction_ = self.classes_[answer.found.predicted[place]]
         self.label_distributions_ = answer.found.distribution[place]
         self.label_confidence_ = answer.found.confidence[place]
         self.p_wrong_ = answer.found.p_wrong[place]
         self.is_label_issue_ = answer.found.is_issue[place]
+        self.is_worth_a_look_ = answer.found.is_worth_a_look[place]
         self.status_ = answer.status
-        self.tradeoff_, self.prior_strength_ = answer.cuts.tradeoff, answer.cuts.prior_strength
-        self.noise_rates_ = self._gate.noise_rates(answer.cuts.noise_rates)
-        self.evidence_ = self._gate.evidence
+        choices = [cut.choice for cut in verdict.cuts]
+        self.tradeoff_ = _one_or_all([choice.tradeoff for choice in choices])
+        self.prior_strength_ = _one_or_all([choice.strength for choice in choices])
+        self.noise_rates_ = verdict.noise_rates
+        self.evidence_ = verdict.evidence
+        self.expert_weights_, self.expert_log_loss_ = verdict.weights, verdict.log_loss
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, opinions: Any = None) -> Floats:
         """Return the probability of each class for new rows, without solving a cut.
 
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
+        opinions : dict of str to array-like, optional
+            Probabilities of the new rows by everybody whose opinions were given in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_queries, n_classes)
             Columns in the order of ``classes_``. All equal if no labeled part of the graph is near.
         """
-        return self._judge(X)[0]
+        return self._judge(X, opinions)[0]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, opinions: Any = None) -> NDArray[Any]:
         """Return the most probable class of new rows, without solving a cut.
 
         Where ``predict_proba`` is equal for all classes, the class is only the forest's guess.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+        opinions : dict of str to array-like, optional
+            As in ``predict_proba``.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
         """
-        distribution, guess = self._judge(X)
+        distribution, guess = self._judge(X, opinions)
         is_open = np.ptp(distribution, axis=1) == 0
         return np.asarray(self.classes_[np.where(is_open, guess, distribution.argmax(axis=1))])
 
-    def _judge(self, X: Any) -> tuple[Floats, Ints]:
+    def _judge(self, X: Any, opinions: Any) -> tuple[Floats, Ints]:
         """Return the probabilities of new rows, and a guess for those without evidence."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        raw = X = validate_data(self, X, dtype=np.float64, reset=False)
+        given = read_opinions(opinions, len(X), self.classes_)
+        check_same_names(tuple(self._answer.rows.opinions), given)
         if self.column_scale_ is not None:
             X = self.column_scale_.apply(X)
-        opinion = self.opinion_.of(X, n_jobs=self.n_jobs)
         weighted = weight_columns(X, self.feature_importances_)
         weights = similarity_to(self._index, weighted, self.graph_, n_jobs=self.n_jobs)
         weights.data *= self._answer.found.has_evidence[weights.indices]
-        distribution = self._gate.distribution(self._answer.cuts.judge(weights, opinion))
-        return distribution, np.asarray(opinion.argmax(axis=1))
+        return self._answer.verdict.judge(NewRows(X, raw, weights, given), self.n_jobs)
 
     @property
     def label_issues_(self) -> pd.DataFrame:
@@ -346,3 +386,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return explain_row(self._answer, row)
+
+
+def _one_or_all(values: list[float]) -> Any:
+    """Return the number of the only cut, or one per class."""
+    return values[0] if len(values) == 1 else np.array(values)

@@ -70,7 +70,7 @@ class Evidence:
         return f"No evidence: the columns do not tell the classes apart better than chance (AUC {auc})."
 
 
-def measure_evidence(probability: Floats, codes: Ints) -> Evidence | None:
+def measure_evidence(probability: Floats, codes: Ints, plain: Floats | None = None) -> Evidence | None:
     """Return how well an opinion predicts the given labels, or None if they are too few for a test.
 
     Every label counts alike, whatever trust there is in it: reviewed ones, too. Ignored ones are unlabeled.
@@ -81,9 +81,13 @@ def measure_evidence(probability: Floats, codes: Ints) -> Evidence | None:
         The probability of each class, never from the row's own label.
     codes : ndarray of int of shape (n_rows,)
         Class 0, 1, ..., or -1 for an unlabeled row; each class at least once.
+    plain : ndarray of shape (n_rows, n_classes), optional
+        Scores for the test alone in which not even a weight was fitted to the labels, such as the mean rank
+        by all experts: fitted weights find a little in pure noise.
     """
     is_labeled = codes != UNLABELED
-    probability, codes = probability[is_labeled], codes[is_labeled]
+    plain = probability if plain is None else plain
+    probability, plain, codes = probability[is_labeled], plain[is_labeled], codes[is_labeled]
     counts = np.bincount(codes, minlength=probability.shape[1])
     if _most_errors(counts) < FEWEST_ERRORS:
         return None
@@ -92,7 +96,7 @@ def measure_evidence(probability: Floats, codes: Ints) -> Evidence | None:
     chosen = np.argmax(probability / counts, axis=1)
     hits = np.bincount(codes, chosen == codes) / counts
     error = np.sqrt((hits * (1.0 - hits) / counts).sum()) / counts.size
-    z = shuffle_test(probability, codes)
+    z = shuffle_test(plain, codes)
     return Evidence(float(auc), float(auc_error), float(hits.mean()), float(error), z)
 
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.answer import Answer
+from labelcut.hnc.class_cut import ClassCut, cut_of_class
 from labelcut.hnc.labels import UNLABELED, plain, with_gaps
-from labelcut.hnc.separation import Separation
+from labelcut.hnc.panel import Panel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +84,9 @@ class Explanation:
         Their similarity.
     neighbor_labels, neighbor_predictions : ndarray
         Their given labels (None for unlabeled rows) and their predicted ones.
+    opinions : dict of str to float
+        The probability of the class in question by each expert, none of whom saw the row's own label; empty
+        where the cut decides alone.
     status : str
         As in ``status_``.
     """
@@ -103,6 +107,7 @@ class Explanation:
     weights: NDArray[np.float64]
     neighbor_labels: NDArray[Any]
     neighbor_predictions: NDArray[Any]
+    opinions: dict[str, float]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the neighbours as a data frame, most similar first."""
@@ -129,6 +134,9 @@ class Explanation:
                 f"  confidence in the label {self.label_confidence:.2f}, "
                 f"probability that it is wrong {self.p_wrong:.2f}"
             )
+        if self.opinions:
+            said = ", ".join(f"{name} {p:.2f}" for name, p in self.opinions.items())
+            lines.append(f"  probability of {self.class_in_question!r} without its own label: {said}")
         for name, side in (("being", self.keep), ("not being", self.flip)):
             lines.append(
                 f"  {name} {self.class_in_question!r} costs {side.total:.3f}: "
@@ -147,15 +155,15 @@ class Explanation:
 
 def explain_row(answer: Answer, row: int) -> Explanation:
     """Tell why a row of the fitted table got its class."""
-    n_rows = answer.place.size
+    n_rows = answer.rows.place.size
     row = operator.index(row)
     if not 0 <= row < n_rows:
         raise IndexError(f"row {row} is not in the table; its {n_rows} rows are numbered from 0.")
-    i = int(answer.place[row])
-    found, graph, classes = answer.found, answer.graph, answer.classes
-    code, predicted = int(answer.codes[i]), int(found.predicted[i])
+    i = int(answer.rows.place[row])
+    found, graph, classes = answer.found, answer.graph, answer.rows.classes
+    code, predicted = int(answer.rows.codes[i]), int(found.predicted[i])
     asked = predicted if code == UNLABELED else code
-    cut, is_mirrored = answer.cuts.of_class(asked)
+    cut, is_mirrored = cut_of_class(answer.verdict.cuts, asked)
     positive, negative, trust = _weigh_sides(graph, cut, i)
     near = slice(graph.weights.indptr[i], graph.weights.indptr[i + 1])
     node, weight = graph.weights.indices[near], graph.weights.data[near]
@@ -174,14 +182,23 @@ def explain_row(answer: Answer, row: int) -> Explanation:
         joins_at=float(cut.join_at[i]),
         tradeoff=cut.choice.tradeoff,
         flips_at_trust=trust,
-        neighbors=answer.order[node],
+        neighbors=answer.rows.order[node],
         weights=weight,
-        neighbor_labels=with_gaps(classes, answer.codes[node]),
+        neighbor_labels=with_gaps(classes, answer.rows.codes[node]),
         neighbor_predictions=classes[found.predicted[node]],
+        opinions=_opinions(answer.verdict, i, asked),
     )
 
 
-def _weigh_sides(graph: SimilarityGraph, found: Separation, i: int) -> tuple[Side, Side, float]:
+def _opinions(verdict: Any, i: int, asked: int) -> dict[str, float]:
+    """Return what each expert gives a class of row i, those most believed first."""
+    if not isinstance(verdict, Panel):
+        return {}
+    by_weight = sorted(verdict.pool.weights, key=lambda name: -verdict.pool.weights[name])
+    return {name: float(verdict.opinions[name][i, asked]) for name in by_weight}
+
+
+def _weigh_sides(graph: SimilarityGraph, found: ClassCut, i: int) -> tuple[Side, Side, float]:
     """Return the cost of row i on either side, positive first, and the trust that makes them equal."""
     near = slice(graph.weights.indptr[i], graph.weights.indptr[i + 1])
     weight = graph.weights.data[near]

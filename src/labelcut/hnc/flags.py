@@ -20,8 +20,8 @@ def flag_labels(p_wrong: Floats, is_contrary: Mask, rule: str) -> Mask:
         Probability that each label is wrong; NaN for unlabeled rows.
     is_contrary : ndarray of bool of shape (n_rows,)
         Labels that the prediction contradicts and that may be flagged at all.
-    rule : {"expected_f1", "side"}
-        Those with the largest expected F1, or all contrary ones.
+    rule : {"likely", "expected_f1", "side"}
+        Those more likely wrong than right, those with the largest expected F1, or all contrary ones.
     """
     is_judged = ~np.isnan(p_wrong)
     is_flagged = np.zeros(p_wrong.size, dtype=bool)
@@ -53,6 +53,7 @@ def flag_by_expected_f1(p_wrong: Floats) -> Mask:
 
 #: From the probabilities of the labels to the mask of those that may be flagged.
 RULES: dict[str, Callable[[Floats], Mask]] = {
+    "likely": lambda p_wrong: p_wrong > 0.5,
     "expected_f1": flag_by_expected_f1,
     "side": lambda p_wrong: np.ones(p_wrong.size, dtype=bool),
 }

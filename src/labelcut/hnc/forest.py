@@ -22,7 +22,7 @@ from labelcut.hnc.folds import deal_folds
 from labelcut.parameters import numbers, whole
 from labelcut.threads import thread_count
 
-__all__ = ["Forest", "check_leaf_sizes", "fit_forest"]
+__all__ = ["Forest", "add_up_votes", "check_leaf_sizes", "choose_leaf", "fit_forest", "rows_to_judge"]
 
 
 #: Section 5 of the paper: leaf sizes as shares of the labeled rows, chosen by cross-validation in five folds.
@@ -77,7 +77,7 @@ class Forest:
         rows = np.arange(len(X32))
         if len(X32) < WORTH_THREADS:
             n_jobs = 1
-        votes, n_votes = _add_up(
+        votes, n_votes = add_up_votes(
             self.model, [rows] * len(self.model.estimators_), X32, self._n_classes, n_jobs
         )
         return np.asarray(votes / n_votes[:, None])
@@ -143,8 +143,8 @@ def fit_forest(
     leaf, scores, model = tune(X32[labeled], y, leaf_sizes, n_trees, seed, n_jobs)
 
     n_classes = int(y.max()) + 1
-    rows_of_tree = _rows_to_judge(model, labeled, np.flatnonzero(codes < 0), len(X))
-    votes, n_votes = _add_up(model, rows_of_tree, X32, n_classes, n_jobs)
+    rows_of_tree = rows_to_judge(model, labeled, np.flatnonzero(codes < 0), len(X))
+    votes, n_votes = add_up_votes(model, rows_of_tree, X32, n_classes, n_jobs)
     shares = np.bincount(y, minlength=n_classes) / len(y)
     probability = np.where(n_votes[:, None] > 0, votes / np.maximum(n_votes, 1)[:, None], shares)
 
@@ -152,6 +152,24 @@ def fit_forest(
     if not importances.any():  # no tree found a split
         importances = np.ones(X.shape[1])
     return Forest(importances / importances.sum(), probability, leaf, scores, model)
+
+
+def choose_leaf(
+    X: Floats, codes: Ints, *, leaf_sizes: Sequence[float] | None, seed: int, n_jobs: int | None
+) -> float:
+    """Return the leaf size, as a share of the rows of a tree, whose few trees judge unseen rows best.
+
+    Parameters
+    ----------
+    X, codes, leaf_sizes, n_jobs
+        As in :func:`fit_forest`.
+    seed : int
+    """
+    sizes = check_leaf_sizes(OOB_LEAF_SIZES if leaf_sizes is None else leaf_sizes)
+    labeled = np.flatnonzero(codes >= 0)
+    X32 = np.ascontiguousarray(X[labeled], dtype=np.float32)
+    _, scores, _ = _try_leaf_sizes(X32, codes[labeled], sizes, TRIAL_TREES[1], seed, n_jobs)
+    return min(scores, key=lambda leaf: scores[leaf])
 
 
 def check_leaf_sizes(leaf_sizes: Any) -> tuple[float, ...]:
@@ -181,7 +199,7 @@ def _tune_by_folds(
                 continue
             model = _forest(n_trees, leaf, int(train.sum()), seed, n_jobs).fit(X[train], y[train])
             rows = np.arange(int(test.sum()))
-            votes, _ = _add_up(model, [rows] * n_trees, X[test], int(y.max()) + 1, n_jobs)
+            votes, _ = add_up_votes(model, [rows] * n_trees, X[test], int(y.max()) + 1, n_jobs)
             hits += int((votes.argmax(axis=1) == y[test]).sum())
         scores[leaf] = hits / len(y)
     best = max(scores, key=lambda leaf: scores[leaf])
@@ -192,6 +210,20 @@ def _tune_out_of_bag(
     X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trees: int, seed: int, n_jobs: int | None
 ) -> tuple[float, dict[float, float], RandomForestClassifier]:
     """Grow a few trees per leaf size, and the other trees for the lowest out-of-bag Brier score only."""
+    trials, scores, n_rows = _try_leaf_sizes(X, y, leaf_sizes, n_trees, seed, n_jobs)
+    best = min(scores, key=lambda leaf: scores[leaf])
+    model = trials[best]
+    if n_rows < len(y):
+        model = model.set_params(n_estimators=n_trees).fit(X, y)
+    elif model.n_estimators < n_trees:
+        model.set_params(n_estimators=n_trees, warm_start=True).fit(X, y)
+    return best, scores, model.set_params(warm_start=False)
+
+
+def _try_leaf_sizes(
+    X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trees: int, seed: int, n_jobs: int | None
+) -> tuple[dict[float, RandomForestClassifier], dict[float, float], int]:
+    """Return a few trees of each leaf size, their scores, and on how many of the rows they were tried."""
     n_rows = min(len(y), ENOUGH_ROWS)
     n_drawn = max(1, round(SHARE_PER_TREE * n_rows))
     some = np.arange(len(y))
@@ -203,13 +235,7 @@ def _tune_out_of_bag(
         model = _forest(n_trial, leaf, n_drawn, seed, n_jobs).set_params(max_samples=n_drawn)
         trials[leaf] = model.fit(X[some], y[some])
         scores[leaf] = _endless_brier_score(model, X[some], y[some], n_jobs)
-    best = min(scores, key=lambda leaf: scores[leaf])
-    model = trials[best]
-    if n_rows < len(y):
-        model = model.set_params(n_estimators=n_trees).fit(X, y)
-    elif n_trial < n_trees:
-        model.set_params(n_estimators=n_trees, warm_start=True).fit(X, y)
-    return best, scores, model.set_params(warm_start=False)
+    return trials, scores, n_rows
 
 
 def _endless_brier_score(
@@ -224,7 +250,7 @@ def _endless_brier_score(
     errors = np.zeros((len(y), int(y.max()) + 1))
     squares = np.zeros(len(y))
     n_trees = np.zeros(len(y))
-    for rows, shares in _judge(model, _rows_to_judge(model, every, every[:0], len(y)), X, n_jobs):
+    for rows, shares in _judge(model, rows_to_judge(model, every, every[:0], len(y)), X, n_jobs):
         error = np.zeros((len(rows), errors.shape[1]))
         error[:, model.classes_] = shares
         error[np.arange(len(rows)), y[rows]] -= 1.0
@@ -246,7 +272,7 @@ def _forest(n_trees: int, leaf: float, n_rows: int, seed: int, n_jobs: int | Non
     )
 
 
-def _rows_to_judge(
+def rows_to_judge(
     model: RandomForestClassifier, labeled: Ints, unlabeled: Ints, n_rows: int
 ) -> Iterator[Ints]:
     """Yield, for each tree, the rows it did not learn from: its out-of-bag rows and the unlabeled ones."""
@@ -258,7 +284,7 @@ def _rows_to_judge(
         yield np.flatnonzero(judged)
 
 
-def _add_up(
+def add_up_votes(
     model: RandomForestClassifier,
     rows_of_tree: Iterable[Ints],
     X: NDArray[np.float32],

@@ -28,13 +28,13 @@ def issue_table(answer: Answer, given: Ints, row_names: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found, place = answer.found, answer.place
+    found, place = answer.found, answer.rows.place
     p_wrong = found.p_wrong[place]
     issues = {
         "is_label_issue": found.is_issue[place],
         "label_quality": 1.0 - p_wrong,
-        "given_label": with_gaps(answer.classes, given),
-        "predicted_label": answer.classes[found.predicted[place]],
+        "given_label": with_gaps(answer.rows.classes, given),
+        "predicted_label": answer.rows.classes[found.predicted[place]],
         "p_wrong": p_wrong,
         "label_confidence": found.confidence[place],
         "probability": found.distribution[place].max(axis=1),

@@ -16,6 +16,7 @@ __all__ = [
     "Labels",
     "check_classes",
     "check_trust",
+    "count_folds",
     "hold_only_labels",
     "plain",
     "read_labels",
@@ -247,3 +248,12 @@ def _one_kind(labeled: NDArray[Any]) -> NDArray[Any]:
     if kinds <= {"number", "bool", "bool_"}:
         return np.array(labeled.tolist())
     return labeled
+
+
+def count_folds(codes: NDArray[np.int64], trust: NDArray[np.float64], n_folds: int) -> int:
+    """Return into how many folds labels that may be wrong can be dealt, each fold leaving two classes.
+
+    Held labels (trust inf) are not dealt. A class smaller than the second largest may be missing in a fold.
+    """
+    judged = codes[(codes != UNLABELED) & np.isfinite(trust)]
+    return min(n_folds, int(np.sort(np.bincount(judged, minlength=2))[-2]))

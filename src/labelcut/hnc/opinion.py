@@ -1,7 +1,7 @@
 """Opinions: whoever has a probability for every row without having seen its label.
 
-The forest is one. A classifier becomes one by cross-fitting, probabilities from elsewhere are one as they
-are, and knowing nothing is one, too.
+The forest is one. A classifier becomes one by cross-fitting, a fitted one by being asked, probabilities from
+elsewhere are one as they are, and knowing nothing is one, too.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
 from labelcut.arrays import Floats, Ints
-from labelcut.hnc.labels import UNLABELED
+from labelcut.hnc.hiding import Hiding
+from labelcut.hnc.labels import UNLABELED, plain
 
-__all__ = ["CrossFitted", "Given", "NoOpinion", "Opinion", "cross_fit"]
+__all__ = ["Asked", "CrossFitted", "Given", "NoOpinion", "Opinion", "cross_fit", "form_opinion"]
 
 
 class Opinion(Protocol):
@@ -71,8 +74,22 @@ class Given:
         """Refuse: what was given for the rows of the table says nothing about new ones."""
         raise ValueError(
             f"the model was fitted with given probabilities of its {len(self.probability)} rows, which say "
-            f"nothing about {len(X)} new ones; give a classifier instead, which can be asked again."
+            f"nothing about {len(X)} new ones; pass those of the new rows as opinions, too."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A classifier that was fitted elsewhere, on other rows, and is only asked."""
+
+    model: Any
+    classes: NDArray[Any]
+    probability: Floats
+    importances: None = None
+
+    def of(self, X: Floats, n_jobs: int | None = None) -> Floats:
+        """Return what it thinks of new rows."""
+        return _in_order(self.model, X, self.classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +105,17 @@ class CrossFitted:
         return _mean_opinion(self.models, X, self.probability.shape[1])
 
 
-def cross_fit(classifier: Any, X: Floats, codes: Ints, fold: Ints) -> CrossFitted:
-    """Return the opinion of a classifier on every row: out of fold if labeled, else the mean of all folds.
+def form_opinion(
+    classifier: Any, X: Floats, codes: Ints, hiding: Hiding, classes: NDArray[Any]
+) -> Asked | CrossFitted:
+    """Return what a user's classifier thinks of every row: a frozen one is asked, others are cross-fitted."""
+    if isinstance(classifier, FrozenEstimator):
+        return Asked(classifier, classes, _in_order(classifier, X, classes))
+    return cross_fit(classifier, X, codes, hiding)
+
+
+def cross_fit(classifier: Any, X: Floats, codes: Ints, hiding: Hiding) -> CrossFitted:
+    """Return the opinion of a classifier on every row: out of fold if judged, else the mean of all folds.
 
     Parameters
     ----------
@@ -98,22 +124,34 @@ def cross_fit(classifier: Any, X: Floats, codes: Ints, fold: Ints) -> CrossFitte
     X : ndarray of shape (n_rows, n_features)
     codes : ndarray of int of shape (n_rows,)
         Class 0, 1, ..., or -1 for an unlabeled row.
-    fold : ndarray of int of shape (n_rows,)
-        The fold of each labeled row, as from :func:`~labelcut.hnc.folds.deal_folds`.
+    hiding : Hiding
+        What each clone must not see; only its first deal is used.
     """
-    is_labeled = codes != UNLABELED
+    hiding = hiding.first_deal
     n_classes = int(codes.max()) + 1
-    probability = np.empty((len(X), n_classes))
+    rest = ~hiding.is_judged
+    by_task = np.zeros((len(hiding.masks), len(X), n_classes))
     models = []
-    for k in range(int(fold.max()) + 1):
-        seen = is_labeled & (fold != k)
+    for m, hidden in enumerate(hiding.masks):
+        seen = (codes != UNLABELED) & ~hidden
         models.append(clone(classifier).fit(X[seen], codes[seen]))
-        hidden = is_labeled & (fold == k)
-        if hidden.any():
-            probability[hidden] = _mean_opinion(models[-1:], X[hidden], n_classes)
-    if not is_labeled.all():
-        probability[~is_labeled] = _mean_opinion(models, X[~is_labeled], n_classes)
-    return CrossFitted(tuple(models), probability)
+        asked = hidden | rest
+        by_task[m, asked] = _mean_opinion(models[-1:], X[asked], n_classes)
+    return CrossFitted(tuple(models), hiding.mean(by_task))
+
+
+def _in_order(model: Any, X: Floats, classes: NDArray[Any]) -> Floats:
+    """Return the probabilities of a fitted model in the order of our classes."""
+    known = [plain(c) for c in model.classes_]
+    unknown = [c for c in known if c not in [plain(own) for own in classes]]
+    if unknown:
+        raise ValueError(
+            f"{model!r} knows the class {unknown[0]!r}, which no label here has; its classes have to be "
+            f"among {[plain(c) for c in classes]}."
+        )
+    probability = np.zeros((len(X), classes.size))
+    probability[:, [[plain(own) for own in classes].index(c) for c in known]] = model.predict_proba(X)
+    return probability
 
 
 def _mean_opinion(models: Any, X: Floats, n_classes: int) -> Floats:

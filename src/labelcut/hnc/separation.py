@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import logit
 
 from labelcut.arrays import Floats, Ints, Mask
@@ -23,43 +21,31 @@ from labelcut.hnc.calibration import (
     true_class_probability,
     wrong_label_probability,
 )
+from labelcut.hnc.class_cut import (
+    ClassCut,
+    hard_sides,
+    label_worth,
+    neighbor_vote,
+    price_labels,
+    trust_labels,
+)
 from labelcut.hnc.clock import StageClock
-from labelcut.hnc.confidence import label_confidence
 from labelcut.hnc.objective import confidence_cut
 from labelcut.hnc.prior import Prior
 from labelcut.hnc.settings import Settings
-from labelcut.hnc.tradeoff import Choice, choose_tradeoff
+from labelcut.hnc.tradeoff import choose_tradeoff
 
-__all__ = ["Separation", "neighbor_vote", "separate"]
-
-
-#: Noise rates used in the ratio of label terms are at least this, because a rate of 0 would make a label
-#: certain.
-LOWEST_RATE_IN_RATIO = 0.02
+__all__ = ["Separation", "separate"]
 
 
 @dataclass(frozen=True, eq=False)
-class Separation:
-    """The positive rows cut off from the others, with every number that led there.
+class Separation(ClassCut):
+    """A cut, and what it says by itself about every row.
 
     Attributes
     ----------
-    sign : ndarray of shape (n_rows,)
-        1 for a positive, -1 for a negative label, 0 for unlabeled rows.
-    confidence : ndarray of shape (n_rows,)
-        Confidence in each label; NaN for unlabeled rows.
-    label_term, prior_term : ndarray of shape (n_rows,)
-        The g and u of the cut (see :mod:`labelcut.hnc.tradeoff`).
-    label_price : ndarray of shape (n_rows,)
-        What the label term would be at a trust of 1.
     prior : Prior
         How an opinion on a new row becomes its pull.
-    choice : Choice
-        Trade-off and prior strength, and what the folds said.
-    join_at : ndarray of shape (n_rows,)
-        The trade-off above which each row is on the positive side, all labels in use.
-    is_positive_side : ndarray of bool of shape (n_rows,)
-        The cut at the chosen trade-off.
     score : ndarray of shape (n_rows,)
         How strongly neighbours and prior speak for the positive side, the own label left out.
     offset : float
@@ -74,15 +60,7 @@ class Separation:
         P(given label is wrong); NaN for unlabeled rows.
     """
 
-    sign: Ints
-    confidence: Floats
-    label_term: Floats
-    prior_term: Floats
-    label_price: Floats
     prior: Prior
-    choice: Choice
-    join_at: Floats
-    is_positive_side: Mask
     score: Floats
     offset: float
     curve: Logistic
@@ -129,22 +107,24 @@ def separate(
     """
     prior = Prior.fit(opinion, sign, settings.noise) if settings.prior_strengths else Prior(0.0, None)
     pull, noise = prior.of(opinion), prior.rates
-    scale = _label_scale(graph, settings.confidence_scale)
+    scale = label_worth(graph, settings.confidence_scale)
 
     worth = scale * settings.confidence_strength
 
     def price(confidence: Floats, seen: Ints) -> Floats:
-        return _label_term(confidence, seen, trust, worth, noise)
+        return price_labels(confidence, seen, trust, worth, noise)
 
     with clock.stage("confidence cuts"):
-        confidence = _confidence(graph, sign, trust, settings, n_jobs)
+        confidence = trust_labels(graph, sign, trust, settings, n_jobs)
         label_term = price(confidence, sign)
 
     with clock.stage("fold cuts"):
         label_terms = [label_term] * len(folds)
         if settings.confidence_in_folds == "each":
             in_fold = [np.where(hidden, 0, sign) for hidden in folds]
-            label_terms = [price(_confidence(graph, seen, trust, settings, n_jobs), seen) for seen in in_fold]
+            label_terms = [
+                price(trust_labels(graph, seen, trust, settings, n_jobs), seen) for seen in in_fold
+            ]
         choice = choose_tradeoff(
             graph,
             sign,
@@ -166,7 +146,7 @@ def separate(
     with clock.stage("probabilities"):
         # A lone row is on the border of the cut where its neighbours' vote plus the trade-off is 0.
         offset = choice.tradeoff if settings.decision == "cut" else 0.0
-        vote = neighbor_vote(graph.weights, graph.degree, is_positive_side)
+        vote = neighbor_vote(graph.weights, graph.degree, hard_sides(is_positive_side))
         score = vote + offset + choice.strength * pull
         curve, rates = _calibrate(score, is_positive_side, sign, settings)
         probability, p_wrong = _judge_labels(curve(score), sign, trust, rates)
@@ -175,7 +155,7 @@ def separate(
         confidence=confidence,
         label_term=label_term,
         prior_term=prior_term,
-        label_price=_label_term(confidence, sign, np.ones_like(trust), worth, noise),
+        label_price=price_labels(confidence, sign, np.ones_like(trust), worth, noise),
         prior=prior,
         choice=choice,
         join_at=path.join_at,
@@ -187,22 +167,6 @@ def separate(
         probability=probability,
         p_wrong=p_wrong,
     )
-
-
-def neighbor_vote(weights: sparse.csr_array[Any, Any], degree: Floats, is_positive_side: Mask) -> Floats:
-    """Return the weighted mean of the neighbours' sides, from -1 to 1; 0 without neighbours.
-
-    Parameters
-    ----------
-    weights : csr_array of shape (n_queries, n_rows)
-        The similarity of each row in question to the rows whose sides are known.
-    degree : ndarray of shape (n_queries,)
-        Their sum per line.
-    is_positive_side : ndarray of bool of shape (n_rows,)
-        The sides.
-    """
-    pulled = np.asarray(weights @ np.where(is_positive_side, 1.0, -1.0))
-    return np.asarray(np.divide(pulled, degree, out=np.zeros_like(pulled), where=degree > 0))
 
 
 def _calibrate(
@@ -229,46 +193,3 @@ def _judge_labels(given: Floats, sign: Ints, trust: Floats, rates: NoiseRates) -
     probability[is_held] = sign[is_held] > 0
     p_wrong[is_held] = 0.0
     return probability, p_wrong
-
-
-def _confidence(
-    graph: SimilarityGraph, sign: Ints, trust: Floats, settings: Settings, n_jobs: int | None
-) -> Floats:
-    if np.isinf(trust[sign != 0]).all():  # HNC: every label is held, whatever its confidence
-        return np.where(sign != 0, 1.0, np.nan)
-    return label_confidence(
-        graph,
-        sign,
-        symmetric=settings.confidence_symmetric,
-        counts=settings.confidence_counts,
-        grid=settings.grid,
-        n_jobs=n_jobs,
-    )
-
-
-def _label_scale(graph: SimilarityGraph, kind: str) -> float:
-    """Return what a confidence of 1 is worth in units of similarity (theta).
-
-    The mean degree is k times the mean weight that a row gives to its own k nearest rows.
-    """
-    if kind == "degree":
-        return float(graph.degree.mean())
-    return float(graph.weights.data.mean()) if graph.weights.nnz else 0.0
-
-
-def _label_term(
-    confidence: Floats, sign: Ints, trust: Floats, scale: float, noise: NoiseRates | None
-) -> Floats:
-    """Return the price of contradicting each label; under one-sided noise the safer class costs more."""
-    is_held = (sign != 0) & np.isinf(trust)
-    term = np.zeros(sign.size)
-    is_priced = (sign != 0) & ~is_held
-    term[is_priced] = scale * confidence[is_priced] * trust[is_priced]
-    term[is_held] = np.inf
-    if noise is not None:
-        rates = noise.bounded(LOWEST_RATE_IN_RATIO)
-        for_positive = np.log((1.0 - rates.positive) / rates.negative)
-        for_negative = np.log((1.0 - rates.negative) / rates.positive)
-        mean = (for_positive + for_negative) / 2
-        term *= np.where(sign > 0, for_positive, for_negative) / mean
-    return term

@@ -22,10 +22,10 @@ from labelcut.graph.nearest import METHODS
 from labelcut.graph.similarity import KERNELS
 from labelcut.hnc.confidence import PAPER_GRID
 from labelcut.hnc.flags import RULES
-from labelcut.hnc.labels import Labels
-from labelcut.parameters import number, numbers, one_of, whole
+from labelcut.hnc.labels import Labels, count_folds
+from labelcut.parameters import number, numbers, one_of, texts, whole
 
-__all__ = ["DEFAULT", "LITERAL", "PAPER", "PRESETS", "Settings", "settings_from", "settings_of"]
+__all__ = ["DEFAULT", "EXPERTS", "LITERAL", "PAPER", "PRESETS", "Settings", "settings_from", "settings_of"]
 
 #: From this many rows on the paper takes fewer neighbours and a smaller bandwidth (sections 6.2 and 6.3).
 PAPER_LARGE = 10_000
@@ -63,6 +63,8 @@ class OneOf:
 Positive = Annotated[float, Above(0)]
 Shares = Annotated[tuple[float, ...], Above(0)]
 Strengths = Annotated[tuple[float, ...], AtLeast(0)]
+EXPERTS = ("forest", "boosting", "cut", "second_round")
+Experts = Annotated[tuple[str, ...], OneOf(EXPERTS)]
 
 
 @dataclass(frozen=True)
@@ -115,13 +117,15 @@ class Settings:
         classes, if more than two) one fold and one prior strength have to do.
     decision : {"probability", "cut"}
         Predict the more probable class, or the side of the cut.
-    flags : {"expected_f1", "side"}
-        Flag the labels that give the largest expected F1, or those that the prediction contradicts.
+    flags : {"likely", "expected_f1", "side"}
+        Of the labels that the prediction contradicts, flag those more likely wrong than right, those that
+        give the largest expected F1, or all.
     noise : {"auto", "symmetric", "by_side"}
         Whether both classes are taken to be mislabeled equally often. "auto" tests it.
-    evidence : {"gate", "tell"}
-        What is done where the columns do not tell the classes apart better than chance: call no label wrong
-        and say so, or only tell it in ``evidence_``. Where the cut decides it is only told.
+    experts : tuple of {"forest", "boosting", "cut", "second_round"}
+        Who is asked about every row, see :mod:`labelcut.hnc.panel`; ``()``: the cut decides alone, as in the
+        paper. So it does where labels are too few, or all held. ``enough_hidden``, ``prior_strengths`` and
+        ``decision`` are for the cut alone.
     """
 
     n_neighbors: Annotated[int, AtLeast(1)] | None = None
@@ -145,14 +149,9 @@ class Settings:
     n_folds: Annotated[int, AtLeast(2)] = 5
     enough_hidden: Annotated[float, Above(0, or_infinite=True)] = 3000
     decision: Literal["probability", "cut"] = "probability"
-    flags: Annotated[str, OneOf(tuple(RULES))] = "expected_f1"
+    flags: Annotated[str, OneOf(tuple(RULES))] = "likely"
     noise: Literal["auto", "symmetric", "by_side"] = "auto"
-    evidence: Literal["gate", "tell"] = "gate"
-
-    @property
-    def needs_evidence(self) -> bool:
-        """True if no label is called wrong by columns that know nothing about it."""
-        return self.evidence == "gate" and self.decision == "probability"
+    experts: Experts = EXPERTS
 
     @property
     def grid(self) -> Floats | None:
@@ -180,18 +179,20 @@ class Settings:
             "one_sided": self.one_sided,
         }
 
-    def fit_to(self, labels: Labels) -> Settings:
-        """Return the settings as far as these labels bear them: few, many, or of more than two classes."""
+    def fit_to(self, labels: Labels, trust: Floats) -> Settings:
+        """Return the settings as far as these labels bear them: few, many, held, of more than two classes."""
         n_classes = labels.classes.size
         fitted = self
+        if count_folds(labels.codes, trust, self.n_folds) < 2:
+            fitted = replace(fitted, experts=())
         if labels.codes.size * (1 if n_classes == 2 else n_classes) >= FEW_FOLDS_FROM:
             nearest = min(self.prior_strengths, key=lambda a: abs(a - 1.0), default=None)
             strengths = () if nearest is None else (nearest,)
             fitted = replace(fitted, prior_strengths=strengths, enough_hidden=1)
         if labels.n_labeled < FEWEST_FOR_FOREST * n_classes:
             importances = "equal" if self.importances == "forest" else self.importances
-            fitted = replace(fitted, prior_strengths=(), importances=importances)
-        if n_classes > 2 and self.noise == "auto":
+            fitted = replace(fitted, prior_strengths=(), importances=importances, experts=())
+        if n_classes > 2 and self.noise == "auto" and not fitted.experts:
             # One class against the rest is asymmetric by itself: wrong labels of the rest are spread over
             # many classes.
             fitted = replace(fitted, noise="by_side")
@@ -213,7 +214,7 @@ PAPER = replace(
     decision="cut",
     flags="side",
     noise="symmetric",
-    evidence="tell",
+    experts=(),
 )
 
 #: The text of the paper word for word.
@@ -289,6 +290,8 @@ def _limited(name: str, value: Any, kind: Any) -> Any:
         return bool(one_of(name, value, (True, False)))
     if kind is int:
         return whole(name, value, limit.lowest)
+    if get_origin(kind) is tuple and isinstance(limit, OneOf):
+        return tuple(one_of(name, word, limit.words) for word in texts(name, value))
     if get_origin(kind) is tuple:
         return tuple(_within(f"{name}[{i}]", v, limit) for i, v in enumerate(numbers(name, value)))
     return _within(name, number(name, value), limit)

@@ -18,7 +18,7 @@ from labelcut.hnc.calibration import Logistic, fit_logistic
 from labelcut.hnc.objective import confidence_cut
 from labelcut.threads import thread_count
 
-__all__ = ["Choice", "best_accuracy_tradeoff", "choose_tradeoff", "crossing_tradeoff"]
+__all__ = ["Choice", "best_accuracy_tradeoff", "choose_tradeoff", "crossing_tradeoff", "tradeoff_by"]
 
 
 #: Trade-offs are looked for in this range. Without label terms every breakpoint lies in [-1, 1].
@@ -99,7 +99,7 @@ def choose_tradeoff(
             if strength == a:
                 join_at[folds[k]] = values
         seen = ~np.isnan(join_at)
-        t = _tradeoff_by(rule, join_at[seen], sign[seen], level, grid)
+        t = tradeoff_by(rule, join_at[seen], sign[seen], level, grid)
         accuracy = _weighted_accuracy(join_at[seen], sign[seen], t, level)
         if best is None or accuracy > best.accuracy:
             best = Choice(t, a, accuracy, join_at)
@@ -116,7 +116,8 @@ def _solve_fold(
     return np.clip(path.join_at[hidden], -TRADEOFF_RANGE, TRADEOFF_RANGE)
 
 
-def _tradeoff_by(rule: str | float, join_at: Floats, sign: Ints, level: float, grid: Floats | None) -> float:
+def tradeoff_by(rule: str | float, join_at: Floats, sign: Ints, level: float, grid: Floats | None) -> float:
+    """Return the trade-off that a rule chooses from where hidden rows joined and which labels they carry."""
     if not isinstance(rule, str):
         return float(rule)
     if rule == "accuracy":

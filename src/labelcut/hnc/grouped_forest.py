@@ -1,0 +1,122 @@
+"""A random forest in groups of trees: no tree of a group has seen the labels that one task hides.
+
+Its opinion on a row is the mean over the trees that did not draw the row. The opinion of one group knows
+nothing of the labels hidden from it, *for every row*: a neighbour's opinion cannot betray a hidden label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
+
+from labelcut.arrays import Floats, Ints, Mask
+from labelcut.hnc.forest import WORTH_THREADS, add_up_votes, rows_to_judge
+from labelcut.hnc.hiding import Hiding, task_seed
+from labelcut.hnc.labels import UNLABELED
+from labelcut.threads import thread_count
+
+__all__ = ["GroupedForest", "grow_groups"]
+
+#: A tree draws this share of the labeled rows, with repetition: with half of them the forest is clearly
+#: worse where few labels are wrong.
+DRAWN_SHARE = 0.8
+
+#: More rows than this make a tree dearer, hardly better.
+MOST_DRAWN = 20_000
+
+#: Trees of a group; from so many labels on fewer will do.
+GROUP_TREES, THIN_GROUP_TREES, THIN_FROM = 30, 20, 5000
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedForest:
+    """Groups of trees, and their opinion on every row.
+
+    Attributes
+    ----------
+    importances : ndarray of shape (n_features,)
+        Share of each column in the decrease of impurity; sums to 1. Equal when no tree found a split.
+    probability : ndarray of shape (n_rows, n_classes)
+        The mean over all trees that did not draw the row; the shares of the classes if all did.
+    by_task : ndarray of shape (n_tasks, n_rows, n_classes)
+        The mean over the trees of one group that did not draw the row.
+    models : tuple of RandomForestClassifier
+        One per task.
+    """
+
+    importances: Floats
+    probability: Floats
+    by_task: Floats = field(repr=False)
+    models: tuple[RandomForestClassifier, ...] = field(repr=False)
+
+    def of(self, X: Floats, n_jobs: int | None = None) -> Floats:
+        """Return the probability of each class for new rows, the same bytes for any ``n_jobs``."""
+        X32 = np.ascontiguousarray(X, dtype=np.float32)
+        n_classes = self.probability.shape[1]
+        n_jobs = 1 if len(X32) < WORTH_THREADS else n_jobs
+        every = np.arange(len(X32))
+        total = np.zeros((len(X32), n_classes))
+        for model in self.models:
+            votes, n_votes = add_up_votes(model, [every] * len(model.estimators_), X32, n_classes, n_jobs)
+            total += votes / n_votes[:, None]
+        return total / len(self.models)
+
+
+def grow_groups(
+    X: Floats, codes: Ints, hiding: Hiding, leaf: float, seed: int, n_jobs: int | None
+) -> GroupedForest:
+    """Grow one group of trees per task.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    codes : ndarray of int of shape (n_rows,)
+        Class 0, 1, ..., or -1 for an unlabeled row.
+    hiding : Hiding
+        What each group must not see.
+    leaf : float
+        The smallest leaf, as a share of the rows a tree draws.
+    seed : int
+    n_jobs : int or None
+        Groups that grow at the same time; the result has the same bytes for any number.
+    """
+    X32 = np.ascontiguousarray(X, dtype=np.float32)
+    n_classes = int(codes.max()) + 1
+    groups = Parallel(n_jobs=thread_count(n_jobs), prefer="threads")(
+        delayed(_grow_group)(X32, codes, hidden, leaf, task_seed(seed, m))
+        for m, hidden in enumerate(hiding.masks)
+    )
+    models = tuple(model for model, _, _ in groups)
+    votes = np.array([votes for _, votes, _ in groups])
+    n_votes = np.array([n for _, _, n in groups])[:, :, None]
+    shares = np.bincount(codes[codes != UNLABELED], minlength=n_classes) / np.sum(codes != UNLABELED)
+    total, n_total = votes.sum(axis=0), n_votes.sum(axis=0)
+    probability = np.where(n_total > 0, total / np.maximum(n_total, 1), shares)
+    by_task = np.where(n_votes > 0, votes / np.maximum(n_votes, 1), probability)
+    importances = np.mean([model.feature_importances_ for model in models], axis=0)
+    if not importances.any():  # no tree found a split
+        importances = np.ones(X.shape[1])
+    return GroupedForest(importances / importances.sum(), probability, by_task, models)
+
+
+def _grow_group(
+    X: NDArray[np.float32], codes: Ints, hidden: Mask, leaf: float, seed: int
+) -> tuple[RandomForestClassifier, Floats, Ints]:
+    """Return a group, its summed votes on every row and the number of its trees that did not draw the row."""
+    is_seen = (codes != UNLABELED) & ~hidden
+    seen, n_labeled = np.flatnonzero(is_seen), int(np.sum(codes != UNLABELED))
+    n_drawn = max(1, min(round(DRAWN_SHARE * n_labeled), MOST_DRAWN, seen.size))
+    model = RandomForestClassifier(
+        GROUP_TREES if n_labeled < THIN_FROM else THIN_GROUP_TREES,
+        min_samples_leaf=max(1, int(np.ceil(leaf * n_drawn))),
+        max_samples=n_drawn,
+        random_state=seed,
+        n_jobs=1,
+    ).fit(X[seen], codes[seen])
+    judged = rows_to_judge(model, seen, np.flatnonzero(~is_seen), len(X))
+    votes, n_votes = add_up_votes(model, judged, X, int(codes.max()) + 1, 1)
+    return model, votes, n_votes

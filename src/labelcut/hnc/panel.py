@@ -1,0 +1,273 @@
+"""All experts together: who is asked, and how far each is believed.
+
+An expert has a probability for every row and has not seen the row's own label. They are asked in this order::
+
+    forest        groups of trees; also tells which columns count in the graph
+    boosting      from a thousand labels on
+    cut           the minimum cut on the graph, with the forest as its prior
+    second_round  fully grown trees on what forest and cut leave of the labels
+    and whoever a user brings: classifiers and given probabilities
+
+One pool weighs them by labels that were hidden from all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.utils import check_random_state
+
+from labelcut.arrays import Floats, Ints
+from labelcut.graph import SimilarityGraph
+from labelcut.hnc.boosting import boost
+from labelcut.hnc.clock import StageClock
+from labelcut.hnc.conclusion import shrink
+from labelcut.hnc.evidence import UNPROVEN_P_WRONG, Evidence, measure_evidence
+from labelcut.hnc.forest import choose_leaf
+from labelcut.hnc.grouped_forest import GroupedForest, grow_groups
+from labelcut.hnc.hiding import Hiding, deal_tasks, task_seed
+from labelcut.hnc.honest_cut import HonestCut, HonestCuts, cut_honestly
+from labelcut.hnc.judgement import judge_labels, true_class_probability
+from labelcut.hnc.noise_floor import NoiseBelief, believe_rates
+from labelcut.hnc.opinion import Given, Opinion, form_opinion
+from labelcut.hnc.pool import Pool, fit_pool, label_log_loss
+from labelcut.hnc.rows import NewRows, Rows
+from labelcut.hnc.second_round import grow_on_cleaned
+from labelcut.hnc.settings import EXPERTS, Settings
+
+__all__ = ["Panel", "Question", "ask_panel", "pose"]
+
+#: Boosting is asked from so many labels on: with fewer it is a worse judge than trees that vote.
+FEWEST_FOR_BOOSTING = 1000
+
+#: Where labels seem to say nearly nothing, sides are not sharpened any further than by this share.
+LEAST_KEPT = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What every expert is asked: the rows, and which labels are hidden from whom.
+
+    Attributes
+    ----------
+    rows : Rows
+    X : ndarray of shape (n_rows, n_features)
+        The scaled columns.
+    hiding : Hiding
+    settings : Settings
+    seed : int
+        Everybody draws from a seed of their own that comes from this one.
+    n_jobs : int or None
+        Threads; the answers have the same bytes for any number.
+    """
+
+    rows: Rows
+    X: Floats
+    hiding: Hiding
+    settings: Settings
+    seed: int
+    n_jobs: int | None
+
+    def grow_forest(self, clock: StageClock) -> GroupedForest:
+        """Choose the leaf size, grow the groups of trees."""
+        with clock.stage("forest"):
+            seed, codes = task_seed(self.seed, 1), self.rows.codes
+            sizes = self.settings.leaf_sizes
+            leaf = choose_leaf(self.X, codes, leaf_sizes=sizes, seed=seed, n_jobs=self.n_jobs)
+            return grow_groups(self.X, codes, self.hiding, leaf, seed, self.n_jobs)
+
+    def believe(self, scores: Floats) -> NoiseBelief:
+        """Return how often labels are wrong by the scores of all rows."""
+        labeled = self.rows.labeled
+        codes, trust = self.rows.codes[labeled], self.rows.trust[labeled]
+        return believe_rates(scores[labeled], codes, trust, may_differ=self.settings.noise != "symmetric")
+
+    def weigh(self, opinions: Mapping[str, Floats]) -> tuple[Pool, NoiseBelief]:
+        """Return how far each expert is believed, and how often labels are wrong by all of them together.
+
+        Of more than two classes a wrong label may carry any other: a product of opinions cannot imitate that,
+        so the pool is fitted again through the noise. With two classes its curve bends as the noise does.
+        """
+        judged = self.hiding.is_judged
+        codes = self.rows.codes[judged]
+        seen = {name: opinion[judged] for name, opinion in opinions.items()}
+        pool = fit_pool(seen, codes)
+        belief = self.believe(pool.scores(opinions))
+        if self.rows.classes.size > 2:
+            pool = fit_pool(seen, codes, belief.channel(belief.mean))
+            belief = self.believe(pool.scores(opinions))
+        return pool, belief
+
+
+def pose(rows: Rows, X: Floats, settings: Settings, random_state: Any, n_jobs: int | None) -> Question:
+    """Return the question to all experts: the labels are dealt into folds."""
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    hiding = deal_tasks(rows.codes, rows.trust, settings.n_folds, task_seed(seed, 0))
+    return Question(rows, X, hiding, settings, seed, n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """The experts, and what they say together.
+
+    Attributes
+    ----------
+    experts : dict of str to Opinion
+        Everybody but the cut.
+    cut : HonestCuts
+    pool : Pool
+        How far each is believed.
+    belief : NoiseBelief
+        How often labels are wrong.
+    evidence : Evidence or None
+        How well the columns predict the label; None if labels are too few to tell.
+    opinions : dict of str to ndarray of shape (n_rows, n_classes)
+        What each expert thinks of every row; the cut with all labels in use.
+    log_loss : dict of str to float
+        How well each predicts labels that it has not seen.
+    shares : ndarray of shape (n_classes,)
+        The shares of the classes among the labels.
+    n_labeled : int
+    """
+
+    experts: dict[str, Opinion]
+    cut: HonestCuts
+    pool: Pool
+    belief: NoiseBelief
+    evidence: Evidence | None
+    opinions: dict[str, Floats] = field(repr=False)
+    log_loss: dict[str, float]
+    shares: Floats
+    n_labeled: int
+
+    @property
+    def cuts(self) -> tuple[HonestCut, ...]:
+        """The cut of each class."""
+        return self.cut.cuts
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """How far each expert is believed."""
+        return self.pool.weights
+
+    @property
+    def noise_rates(self) -> Floats:
+        """The expected share of rows of each class that carry another label."""
+        return np.full(self.shares.size, UNPROVEN_P_WRONG) if self.is_silent else self.belief.mean
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the columns know nothing about the label, so that none is called wrong."""
+        return self.evidence is not None and not self.evidence.is_there
+
+    def judge(self, new: NewRows, n_jobs: int | None) -> tuple[Floats, Ints]:
+        """Return the probabilities of new rows, and a guess for those that are like no row of the table."""
+        opinions = dict(new.opinions) | {"cut": self.cut.of(new.weights)}
+        for name, expert in self.experts.items():
+            if name not in opinions and (name in self.weights or name == "forest"):
+                opinions[name] = expert.of(new.X if name in EXPERTS else new.raw, n_jobs=n_jobs)
+        distribution = self.distribution(opinions)
+        is_like_none = np.asarray(new.weights.sum(axis=1)).ravel() == 0
+        distribution[is_like_none] = 1.0 / self.shares.size
+        return distribution, np.asarray(opinions["forest"].argmax(axis=1))
+
+    def distribution(self, opinions: Mapping[str, Floats]) -> Floats:
+        """Return the probability of each true class of rows that the experts have these opinions on."""
+        found = true_class_probability(self.pool.scores(opinions), self.belief, self.n_labeled)
+        if self.evidence is None or not self.is_silent:
+            return found
+        return shrink(found, self.shares, self.evidence.weight)
+
+
+def ask_panel(
+    question: Question,
+    graph: SimilarityGraph,
+    forest: GroupedForest,
+    own: Mapping[str, Any],
+    clock: StageClock,
+) -> Panel:
+    """Ask everybody, and weigh them by what they say about hidden labels.
+
+    Parameters
+    ----------
+    question : Question
+    graph : SimilarityGraph
+        The rows joined by likeness.
+    forest : GroupedForest
+        The first expert, who also weighed the columns of the graph.
+    own : mapping of str to classifier
+        Whoever a user brought.
+    clock : StageClock
+    """
+    rows, hiding, names = question.rows, question.hiding, question.settings.experts
+    given = (question.X, rows.codes, hiding)
+    experts: dict[str, Opinion] = {"forest": forest}
+    if "boosting" in names and rows.labeled.size >= FEWEST_FOR_BOOSTING:
+        with clock.stage("boosting"):
+            experts["boosting"] = boost(*given, task_seed(question.seed, 2), question.n_jobs)
+    with clock.stage("cut"):
+        kept = _kept(question.believe(np.log(np.maximum(forest.probability, 1e-6))))
+        cut = cut_honestly(
+            graph, rows.codes, rows.trust, forest, hiding, kept, question.settings, question.n_jobs
+        )
+    if "second_round" in names:
+        with clock.stage("second round"):
+            p_wrong = _first_round(question, forest, cut)
+            seed = task_seed(question.seed, 3)
+            experts["second_round"] = grow_on_cleaned(*given, rows.trust, p_wrong, seed, question.n_jobs)
+    for name, model in own.items():
+        with clock.stage(name):
+            experts[name] = form_opinion(model, rows.raw, rows.codes, hiding, rows.classes)
+    experts |= {name: Given(opinion) for name, opinion in rows.opinions.items()}
+    with clock.stage("probabilities"):
+        return _seat(question, experts, cut)
+
+
+def _seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> Panel:
+    """Return the panel: everybody weighed by labels that they have not seen."""
+    rows = question.rows
+    honest = {name: expert.probability for name, expert in experts.items()} | {"cut": cut.probability}
+    asked = [name for name in EXPERTS if name in question.settings.experts and name in honest]
+    asked += [name for name in experts if name not in EXPERTS]
+    opinions = {name: honest[name] for name in asked}
+    pool, belief = question.weigh(opinions)
+    labeled, judged = rows.labeled, question.hiding.is_judged
+    codes = rows.codes[labeled]
+    ranks = np.mean([rankdata(opinion[labeled], axis=0) for opinion in opinions.values()], axis=0)
+    evidence = measure_evidence(np.exp(pool.scores(opinions)[labeled]), codes, ranks)
+    panel = Panel(
+        experts=experts,
+        cut=cut,
+        pool=pool,
+        belief=belief,
+        evidence=evidence,
+        opinions=opinions | ({"cut": cut.final} if "cut" in opinions else {}),
+        log_loss={name: label_log_loss(p[judged], rows.codes[judged]) for name, p in opinions.items()},
+        shares=np.bincount(codes, minlength=rows.classes.size) / codes.size,
+        n_labeled=labeled.size,
+    )
+    return replace(panel, belief=belief.without_errors()) if panel.is_silent else panel
+
+
+def _first_round(question: Question, forest: GroupedForest, cut: HonestCuts) -> list[Floats]:
+    """Return, for each task, P(wrong) of every label by those who have not seen the task's labels."""
+    rows = question.rows
+    pool, belief = question.weigh({"forest": forest.probability, "cut": cut.probability})
+    labeled = rows.labeled
+    found = []
+    for m in range(len(question.hiding.masks)):
+        scores = pool.scores({"forest": forest.by_task[m, labeled], "cut": cut.of_task(m)[labeled]})
+        p_wrong = np.zeros(rows.codes.size)
+        p_wrong[labeled] = judge_labels(scores, rows.codes[labeled], rows.trust[labeled], belief)
+        found.append(p_wrong)
+    return found
+
+
+def _kept(belief: NoiseBelief) -> float:
+    """Return what noise leaves of the difference between two classes."""
+    rate = float(belief.mean.mean())
+    return max(1.0 - rate - rate / (belief.mean.size - 1), LEAST_KEPT)

@@ -1,0 +1,115 @@
+"""The rows of a table in canonical order: the same answer, whatever order they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelcut.arrays import Floats, Ints, Mask
+from labelcut.hnc.columns import column_borders
+from labelcut.hnc.labels import UNLABELED, Labels
+from labelcut.hnc.order import canonical_order, stand_ins
+
+__all__ = ["NewRows", "Rows", "line_up"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is known about every row before anybody is asked.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        The columns that are worked on, absurd values clipped if that was asked for, not scaled.
+    raw : ndarray of shape (n_rows, n_features)
+        The columns as they came.
+    codes : ndarray of int of shape (n_rows,)
+        Class 0, 1, ..., or -1 for an unlabeled row.
+    trust : ndarray of shape (n_rows,)
+        Trust in each label; inf holds it.
+    classes : ndarray of shape (n_classes,)
+        What the class numbers stand for.
+    opinions : dict of str to ndarray of shape (n_rows, n_classes)
+        Probabilities that were given.
+    order : ndarray of int of shape (n_rows,)
+        The row of the table that stands at each place here.
+    place : ndarray of int of shape (n_rows,)
+        For each row of the table, the place of the row that stands for it: the first of those that are equal
+        in everything.
+    """
+
+    X: Floats
+    raw: Floats = field(repr=False)
+    codes: Ints
+    trust: Floats
+    classes: NDArray[Any]
+    opinions: dict[str, Floats]
+    order: Ints
+    place: Ints
+
+    @property
+    def is_labeled(self) -> Mask:
+        """True for rows that carry a label."""
+        return np.asarray(self.codes != UNLABELED)
+
+    @property
+    def labeled(self) -> Ints:
+        """The places of the rows that carry a label."""
+        return np.flatnonzero(self.is_labeled)
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """Rows that were not in the table.
+
+    Attributes
+    ----------
+    X, raw : ndarray of shape (n_new, n_features)
+        The columns, scaled and as they came; users' classifiers see the latter.
+    weights : csr_array of shape (n_new, n_rows)
+        Their similarity to the rows of the table.
+    opinions : dict of str to ndarray of shape (n_new, n_classes)
+        Probabilities that were given.
+    """
+
+    X: Floats
+    raw: Floats
+    weights: sparse.csr_array[Any, Any]
+    opinions: dict[str, Floats]
+
+
+def line_up(X: Floats, labels: Labels, trust: Floats, opinions: Mapping[str, Floats], *, clip: bool) -> Rows:
+    """Return the rows in an order that depends on their content only.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    labels : Labels
+    trust : ndarray of shape (n_rows,)
+    opinions : mapping of str to ndarray of shape (n_rows, n_classes)
+    clip : bool
+        Clip absurd values first, or the order would hang on how absurd they are.
+    """
+    raw = X
+    if clip:
+        X = np.clip(X, *column_borders(X))
+    said = [column for opinion in opinions.values() for column in opinion.T]
+    order = canonical_order(X, labels.codes, trust, *said)
+    place = np.empty(len(X), dtype=np.intp)
+    content = np.column_stack([X, *said])[order]
+    place[order] = stand_ins(content, labels.codes[order], trust[order])
+    return Rows(
+        X=X[order],
+        raw=raw[order],
+        codes=labels.codes[order],
+        trust=trust[order],
+        classes=labels.classes,
+        opinions={name: opinion[order] for name, opinion in opinions.items()},
+        order=order,
+        place=place,
+    )

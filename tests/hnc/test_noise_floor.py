@@ -1,0 +1,116 @@
+"""How often labels are wrong, on scores whose noise is known."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import norm, rankdata
+from scored import apart, class_scores, overlap
+
+from labelcut.hnc import noise_floor
+from labelcut.hnc.noise_floor import POWERS, SLOPES, believe_rates
+
+
+def rates_of(scores, codes, trust=None, **choices):
+    return believe_rates(scores, codes, np.ones(codes.size) if trust is None else trust, **choices)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.16, 0.5])
+def test_overlap_with_right_labels_is_not_taken_for_noise(share):
+    scores, codes, _ = overlap(6000, share=share)
+    assert rates_of(scores, codes).mean.max() < 0.01
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+@pytest.mark.parametrize("noise", [0.0, 0.05, 0.2, 0.3])
+def test_classes_that_are_apart_show_their_rate(n_classes, noise):
+    scores, codes, _ = apart(n_classes=n_classes, noise=noise)
+    assert rates_of(scores, codes).mean == pytest.approx(noise, abs=0.015)
+
+
+def test_the_belief_is_wider_with_fewer_labels():
+    wide, narrow = (rates_of(*apart(n, noise=0.2)[:2]) for n in (200, 6000))
+    assert wide.error[0] > 3 * narrow.error[0]
+    assert np.all(np.diff(wide.levels, axis=0) > 0)
+    assert wide.levels.mean(axis=0) == pytest.approx(wide.mean, abs=0.02)
+
+
+def test_one_sided_noise_is_told_from_symmetric_noise():
+    scores, codes, _ = overlap(3000, slope=8, noise=(0.0, 0.3))
+    found = rates_of(scores, codes)
+    assert found.is_own.all()
+    assert found.mean == pytest.approx([0.0, 0.3], abs=0.03)
+    together = rates_of(scores, codes, may_differ=False)
+    assert together.mean[0] == together.mean[1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_symmetric_noise_is_never_called_one_sided(seed):
+    scores, codes, _ = overlap(500, slope=4, noise=(0.2, 0.2), seed=seed)
+    assert not rates_of(scores, codes).is_own.any()
+
+
+def test_a_side_without_rows_has_the_rate_of_the_other():
+    scores, codes, _ = overlap(4000, share=0.05, slope=0.8)
+    assert (scores[:, 1] <= scores[:, 0]).all()
+    rates = rates_of(scores, codes).mean
+    assert rates[0] == rates[1]
+
+
+def test_wrong_labels_that_all_fall_on_one_class_are_seen_to_do_so():
+    scores, codes, _ = apart(n_classes=4)
+    rng = np.random.default_rng(0)
+    codes = np.where((codes == 0) & (rng.random(codes.size) < 0.3), 2, codes)
+    channel = np.array([[0.7, 0, 0.3, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    found = rates_of(np.log(np.exp(scores) @ channel), codes)
+    assert found.is_own.tolist() == [True, False, False, False]
+    assert found.direction[0].argmax() == 2
+    assert found.direction.sum(axis=1) == pytest.approx(1)
+    assert found.channel(found.mean).sum(axis=1) == pytest.approx(1)
+
+
+def test_reviewed_contrary_labels_speak_for_overlap():
+    scores, codes, _ = overlap(600, slope=1.2, seed=3)
+    trust = np.ones(600)
+    before = rates_of(scores, codes, trust).mean[0]
+    trust[scores.argmax(axis=1) != codes] = np.inf
+    assert rates_of(scores, codes, trust).mean[0] < before
+
+
+def test_neither_the_order_of_rows_nor_that_of_ties_matters():
+    scores, codes, _ = overlap(700, noise=(0.1, 0.1))
+    scores = class_scores(np.round(scores[:, 1] - scores[:, 0]))
+    by_label = np.argsort(codes, kind="stable")
+    once, again = rates_of(scores, codes), rates_of(scores[by_label], codes[by_label])
+    np.testing.assert_allclose(again.posterior, once.posterior, rtol=1e-9)
+
+
+def test_the_likelihood_is_that_of_a_plain_loop():
+    scores, codes, _ = overlap(40, slope=3, noise=(0.1, 0.1))
+    side = noise_floor._side(scores, codes, 1)
+    grid = np.array([0.0, 0.1, 0.3])
+    found = noise_floor._floor_likelihood(side, np.ones(40), grid, 2)
+    assert found == pytest.approx([plain_likelihood(scores, codes, e) for e in grid], rel=1e-9)
+
+
+def plain_likelihood(scores, codes, e):
+    """Return the log-likelihood of a rate for the side of class 1, row by row (each row its own bin)."""
+    margin = scores[:, 1] - scores[:, 0]
+    normal = norm.ppf((rankdata(margin) - 0.5) / margin.size)
+    rows = sorted(np.flatnonzero(margin > 0), key=lambda i: margin[i])
+    border = 1 - np.exp(scores[rows[0], 1])
+    start = np.clip((border - e) / (1 - 2 * e), 1e-6, 0.5)
+    weights = norm.pdf(np.log(SLOPES / noise_floor.USUAL_SLOPE) / noise_floor.SLOPE_SPREAD)
+    total = 0.0
+    shapes = [("slope", s, 0.7 * w) for s, w in zip(SLOPES, weights / weights.sum(), strict=True)]
+    shapes += [("power", g, 0.3 / POWERS.size) for g in POWERS]
+    for kind, value, prior in shapes:
+        likelihood = prior
+        for place, i in enumerate(rows):
+            if kind == "slope":
+                p = expit(logit(start) - value * (normal[i] - normal[rows[0]]))
+            else:
+                p = start * (1 - (place + 0.5) / len(rows)) ** value
+            contrary = np.clip(e + (1 - 2 * e) * p, 1e-9, 1 - 1e-9)
+            likelihood *= contrary if codes[i] != 1 else 1 - contrary
+        total += likelihood
+    return np.log(total)
