@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelcut.experiments import data, noise
+from labelcut.experiments import data, drawn, noise
+from labelcut.experiments.loading import load, make_rare, rows_of, title_of
+from labelcut.experiments.noise_kinds import KINDS
 
 NEIGHBOUR = Path(__file__).resolve().parents[3] / "shared" / "data" / "raw"
 
@@ -206,7 +208,7 @@ def test_a_synthetic_set_has_its_size_and_share_and_repeats():
 @pytest.mark.parametrize("name", ["wine", "synthetic:1", "synthetic:n9:f5:p50:c2:s1:circle:0"])
 def test_an_unknown_name_is_answered_with_the_known_ones(name):
     with pytest.raises(ValueError, match=r"no data set .*; choose one of vote, .*adult"):
-        data.load(name)
+        load(name)
 
 
 TOY = data.Synthetic(101, 5, 40, 2, 1.0, "hypercube", 0).name
@@ -256,3 +258,194 @@ def test_a_split_without_labeled_or_test_rows_is_refused(share):
 def test_impossible_noise_is_refused():
     with pytest.raises(ValueError, match="between 0 and 1"):
         noise.make_task(TOY, noise=1.2)
+
+
+# Tables with all their classes, thinned, and drawn
+
+
+def test_the_originals_number_their_classes_by_the_alphabet():
+    features, kinds = data._bean_kinds(f"@DATA\n{','.join(['0.5'] * 16)}, SIRA\n".encode())
+    assert (features.shape, kinds.tolist()) == ((1, 16), ["SIRA"])
+    assert data._letters(b"N,1\nA,2\n")[1].tolist() == ["N", "A"]
+    assert {name: len(original.counts) for name, original in data.ORIGINALS.items()} == {
+        "obesity7": 7,
+        "dry_bean7": 7,
+        "letter26": 26,
+    }
+    assert all(sum(o.counts) == o.source.n_rows for o in data.ORIGINALS.values())
+
+
+def test_an_original_with_other_counts_is_refused(empty_machine, monkeypatch):
+    letters = b"B,1,2\nA,3,4\nB,5,6\n"
+    digest = hashlib.sha256(letters).hexdigest()
+    (empty_machine / "letter-recognition.data").write_bytes(letters)
+    monkeypatch.setenv(data.DATA_VARIABLE, str(empty_machine))
+    source = replace(data.REAL["letter"], files={"letter-recognition.data": digest}, n_features=2)
+    original = replace(data.ORIGINALS["letter26"], source=source, counts=(1, 2))
+    assert data.load_original(original).y.tolist() == [1, 0, 1]
+    with pytest.raises(data.DataError, match=r"rows per class are \(2, \(1, 2\)\), expected \(2, \(2, 1\)\)"):
+        data.load_original(replace(original, counts=(2, 1)))
+
+
+@pytest.mark.skipif(not NEIGHBOUR.is_dir(), reason="the UCI files are not in the neighbour folder")
+@pytest.mark.parametrize("name", list(data.ORIGINALS))
+def test_the_originals_have_the_rows_of_the_binary_tables(name, monkeypatch):
+    monkeypatch.setenv(data.DATA_VARIABLE, str(NEIGHBOUR))
+    original = load(name)
+    assert np.array_equal(original.X, load(data.ORIGINALS[name].source.name).X)
+    assert original.n_classes == len(data.ORIGINALS[name].counts)
+
+
+def test_a_thinned_table_is_a_part_of_the_whole_and_always_the_same():
+    whole, part, again = load(TOY), load(f"{TOY}@30"), load(f"{TOY}@30")
+    assert part.X.shape == (30, 5)
+    assert part.X.tobytes() == again.X.tobytes()
+    assert {row.tobytes() for row in part.X} <= {row.tobytes() for row in whole.X}
+    assert part.name == f"{TOY}@30"
+    assert rows_of(f"{TOY}@30") == 30
+
+
+def test_a_class_made_rare_is_a_twentieth_and_the_others_stay():
+    y = np.array([0] * 95 + [1] * 60)
+    chosen = y[make_rare(y, np.random.default_rng(0))]
+    assert np.bincount(chosen).tolist() == [95, 5]
+    assert title_of("adult@rare@8000") == "Adult, 5 % positive, 8000 rows"
+
+
+@pytest.mark.parametrize("step", ["1000", "0", "few", "-3"])
+def test_an_impossible_thinning_is_refused(step):
+    with pytest.raises(
+        ValueError, match=f"'{step}' is no way to thin 101 rows; use @rare, or @N with N at most"
+    ):
+        load(f"{TOY}@{step}")
+
+
+@pytest.mark.parametrize(
+    ("name", "shares"),
+    [("pure-50", [0.5, 0.5]), ("pure-16", [0.84, 0.16]), ("pure-3-16", [0.42, 0.42, 0.16])],
+)
+def test_pure_noise_has_its_classes_and_nothing_in_its_columns(name, shares):
+    one, other = load(name, 200), load(name, 201)
+    assert np.bincount(one.y) / len(one.y) == pytest.approx(shares, abs=1e-3)
+    assert one.X.tobytes() == load(name, 200).X.tobytes() != other.X.tobytes()
+    means = np.stack([one.X[one.y == code].mean(axis=0) for code in range(one.n_classes)])
+    assert np.abs(means).max() < 0.25
+
+
+@pytest.mark.parametrize(("name", "share"), [("logistic-50", 0.5), ("logistic-5", 0.05)])
+def test_the_logistic_truth_overlaps_as_much_as_it_says(name, share):
+    from sklearn.metrics import roc_auc_score
+
+    drawn_ones = [load(name, seed) for seed in range(200, 210)]
+    aucs = [roc_auc_score(one.y, one.X.sum(axis=1)) for one in drawn_ones]
+    assert np.mean(aucs) == pytest.approx(0.8, abs=0.01)
+    assert np.mean([one.y.mean() for one in drawn_ones]) == pytest.approx(share, abs=0.005)
+
+
+def test_shuffled_labels_keep_columns_and_counts(monkeypatch):
+    monkeypatch.setattr(drawn, "load_real", lambda source: replace(load(TOY), name=source.name))
+    whole, shuffled = load(TOY), load("shuffled-vote", 3)
+    assert shuffled.X.tobytes() == whole.X.tobytes()
+    assert np.bincount(shuffled.y).tolist() == np.bincount(whole.y).tolist()
+    assert shuffled.y.tolist() != whole.y.tolist()
+
+
+# Tasks that result lines were made of, and kinds of noise
+
+
+@pytest.mark.parametrize(
+    ("shares", "test_share", "seed", "digest"),
+    [
+        (0.2, 0.3, 1, "d62694cedd081189"),
+        ((0.0, 0.3), 0.3, 7, "69df0209b60fc3b8"),
+    ],
+)
+def test_the_tasks_of_earlier_result_lines_are_still_the_same(shares, test_share, seed, digest):
+    task = noise.make_task(TOY, noise=shares, test_share=test_share, seed=seed)
+    parts = task.X.tobytes() + task.given.tobytes() + task.is_wrong.tobytes()
+    assert hashlib.sha256(parts).hexdigest()[:16] == digest
+
+
+def three_classes(n_rows=600):
+    """Three bands along the first column, and a second column that knows nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 2))
+    y = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.7]))
+    return data.DataSet("bands", "Bands", X, y.astype(np.int64))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "border", "group"])
+@pytest.mark.parametrize("table", [TOY, three_classes()])
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.2, 0.4])
+def test_every_kind_but_the_annotator_makes_exactly_the_asked_share_wrong(kind, table, share):
+    task = noise.make_task(table, noise=share, seed=2, kind=kind)
+    n_classes = len(np.unique(task.truth))
+    assert abs(task.is_wrong.sum() - share * task.is_labeled.sum()) <= (
+        n_classes / 2 if kind == "uniform" else 0.5
+    )
+    assert np.array_equal(task.is_wrong, task.is_labeled & (task.given != task.truth))
+    assert set(task.given[task.is_labeled]) <= set(range(n_classes))
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_kind_repeats_by_its_seed_and_meets_the_same_rows(kind):
+    first, again, other = (noise.make_task(TOY, noise=0.3, seed=seed, kind=kind) for seed in (3, 3, 4))
+    assert first.given.tolist() == again.given.tolist() != other.given.tolist()
+    assert np.array_equal(first.is_labeled, noise.make_task(TOY, noise=0.3, seed=3).is_labeled)
+
+
+def test_uniform_noise_reaches_all_other_classes_and_one_sided_noise_the_one_before():
+    uniform = noise.make_task(three_classes(), noise=0.4, seed=0)
+    assert {tuple(pair) for pair in zip(uniform.truth, uniform.given, strict=True) if -1 not in pair} == {
+        (a, b) for a in range(3) for b in range(3)
+    }
+    one_sided = noise.make_task(three_classes(), noise=(0.0, 0.4), seed=0)
+    assert set(one_sided.truth[one_sided.is_wrong]) == {1}
+    assert set(one_sided.given[one_sided.is_wrong]) == {0}
+    members = one_sided.is_labeled & (one_sided.truth == 1)
+    assert one_sided.is_wrong.sum() == round(0.4 * members.sum())
+
+
+def test_noise_near_the_border_is_near_the_border_and_names_the_class_beyond_it():
+    bands = three_classes()
+    task = noise.make_task(bands, noise=0.1, seed=0, kind="border")
+    edges = np.quantile(bands.X[:, 0], [0.3, 0.7])
+    distance = np.abs(bands.X[:, :1] - edges).min(axis=1)
+    assert distance[task.is_wrong].mean() < 0.5 * distance[task.is_labeled].mean()
+    assert (np.abs(task.given - task.truth)[task.is_wrong] == 1).mean() > 0.95
+
+
+def test_the_bad_group_lies_at_one_end_and_half_of_it_is_wrong():
+    bands = three_classes()
+    task = noise.make_task(bands, noise=0.1, seed=0, kind="group")
+    X, labeled = task.X, task.is_labeled
+    centre = X[task.is_wrong].mean(axis=0)
+    along = X[labeled] @ centre
+    nearest = np.argsort(-along)[: 2 * task.is_wrong.sum()]
+    assert task.is_wrong[labeled][nearest].sum() >= 0.8 * task.is_wrong.sum()
+
+
+def test_the_annotator_errs_only_as_far_as_his_columns_do_not_know():
+    bands = three_classes()
+    wrong = [
+        noise.make_task(bands, noise=0.4, seed=seed, kind="annotator").is_wrong.sum() for seed in range(8)
+    ]
+    n_told = round(0.4 * 420)
+    # He sees one of two columns: the one that knows everything, or the one that knows nothing.
+    assert {0 if n == 0 else 1 if 0.4 * n_told < n < 0.8 * n_told else 2 for n in wrong} == {0, 1}
+
+
+def test_every_class_keeps_five_labels_however_few_are_labeled():
+    task = noise.make_task(TOY, noise=0.0, test_share=0.95, seed=0)
+    counts = np.bincount(task.given[task.is_labeled])
+    assert counts.min() == 5
+    assert 10 <= counts.sum() <= 12
+    few = noise.label_few(np.zeros(4, dtype=bool), np.array([0, 0, 1, 1]), 0)
+    assert few.all()
+
+
+def test_an_unknown_kind_of_noise_is_refused():
+    with pytest.raises(
+        ValueError, match="no kind of noise 'odd'; choose one of uniform, border, annotator, group"
+    ):
+        noise.make_task(TOY, noise=0.2, kind="odd")

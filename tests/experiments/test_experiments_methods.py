@@ -173,13 +173,85 @@ def test_spreading_gives_one_half_to_a_row_no_label_reaches():
     from scipy import sparse
 
     weights = sparse.csr_matrix(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0.0]]))
-    share = spreading.spread_labels(weights, np.array([1, -1, -1]), 0.5)
+    share = spreading.spread_labels(weights, np.array([1, -1, -1]), 0.5)[:, 1]
     assert share[0] == share[1] == 1
     weights = sparse.csr_matrix(
         np.array([[0, 1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 1, 0, 0], [0.0, 0, 0, 0, 0]])
     )
-    share = spreading.spread_labels(weights, np.array([1, -1, 0, -1, -1]), 0.5)
+    share = spreading.spread_labels(weights, np.array([1, -1, 0, -1, -1]), 0.5)[:, 1]
     assert share.tolist() == [1, 1, 0, 0, 0.5]
+
+
+def test_spreading_of_three_classes_has_a_column_for_each():
+    from scipy import sparse
+
+    weights = sparse.csr_matrix(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0.0]]))
+    share = spreading.spread_labels(weights, np.array([2, -1, -1]), 0.5, 3)
+    assert share.argmax(axis=1)[:2].tolist() == [2, 2]
+    share = spreading.spread_labels(weights, np.array([2, -1, 0]), 0.5, 3)
+    assert share.tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0]]
+
+
+# More than two classes
+
+MANY = ["default", "forest", "contradiction", "forest_layer", "extra_trees", "boosting", "spreading"]
+MANY += ["self_training", "cl", "cl_forest"]
+
+
+def three_blobs():
+    """Three groups of fifty rows; a third is unlabeled, one label in ten is another class."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 50)
+    X = np.array([[0, 0], [5, 0], [0, 5.0]])[truth] + rng.normal(size=(150, 2))
+    given = np.where(np.arange(150) % 10 == 0, (truth + 1) % 3, truth)
+    given[np.arange(150) % 3 == 1] = -1
+    return X, given, truth
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_three_classes_are_told_apart_and_their_wrong_labels_found(name):
+    X, given, truth = three_blobs()
+    inputs = base.Inputs(X, given, n_classes=3)
+    outcome = methods.get_method(name).fit(inputs, **QUICK.get(name, {}))
+    unlabeled, is_wrong = given == -1, (given != -1) & (given != truth)
+    assert np.mean(outcome.predicted[unlabeled] == truth[unlabeled]) >= 0.9
+    assert outcome.probability.shape == (150, 3)
+    assert outcome.probability.sum(axis=1) == pytest.approx(np.ones(150))
+    assert (outcome.is_flagged & is_wrong).sum() >= 0.6 * is_wrong.sum()
+    assert outcome.is_flagged.sum() <= 2 * is_wrong.sum()
+    assert not outcome.is_flagged[unlabeled].any()
+
+
+@pytest.mark.parametrize("name", ["forest", "contradiction", "extra_trees", "boosting"])
+def test_a_label_is_called_wrong_by_one_minus_its_held_out_probability(name):
+    task = make_task(EASY, noise=0.1)
+    outcome = fit(name, task.X, task.given)
+    assert np.array_equal(outcome.p_wrong, outcome.suspicion, equal_nan=True)
+    labeled = outcome.p_wrong[task.is_labeled]
+    assert np.array_equal(outcome.is_flagged[task.is_labeled], labeled > 0.5) or (labeled == 0.5).any()
+
+
+def test_the_plain_forest_is_grown_to_the_last_row():
+    task = make_task(EASY, noise=0.2)
+    plain, tuned = fit("contradiction", task.X, task.given), fit("forest", task.X, task.given)
+    labeled = task.is_labeled
+    # Full trees have learnt the given labels of the rows they were grown on by heart.
+    assert np.mean(plain.predicted[labeled] == task.given[labeled]) > 0.95
+    assert np.mean(tuned.predicted[labeled] == task.given[labeled]) < 0.95
+
+
+def test_self_training_labels_rows_it_is_sure_of_and_keeps_given_labels_out_of_its_judgement():
+    task = make_task(EASY, noise=0.1, test_share=0.8)
+    outcome = fit("self_training", task.X, task.given)
+    assert 0 < outcome.notes["added"] <= (~task.is_labeled).sum()
+    assert np.mean(outcome.is_flagged[task.is_wrong]) >= 0.5
+
+
+def test_confident_learning_expects_what_its_library_lists():
+    task = make_task(EASY, noise=0.1)
+    outcome = fit("cl", task.X, task.given)
+    assert outcome.expected_wrong == outcome.other_flags["library_mask"].sum()
+    assert outcome.p_wrong is None
 
 
 def test_folds_shrink_with_the_smallest_class():

@@ -18,7 +18,8 @@ from labelcut.cli import main
 from labelcut.experiments import cluster, result_lines, run, scores
 from labelcut.experiments.claims import open_claims
 from labelcut.experiments.command import experiment
-from labelcut.experiments.data import REAL, load, synthetic_grid
+from labelcut.experiments.data import REAL, synthetic_grid
+from labelcut.experiments.loading import load, rows_of
 from labelcut.experiments.methods import METHODS, Method
 from labelcut.experiments.methods.base import Outcome
 from labelcut.experiments.noise import Task
@@ -65,7 +66,7 @@ def test_the_sample_of_the_grid_covers_it():
 
 
 def test_a_study_goes_from_small_to_large_data(small):
-    sizes = [run._size(one.data) for one in run.load_study("accuracy").runs]
+    sizes = [rows_of(one.data) for one in run.load_study("accuracy").runs]
     assert sizes == sorted(sizes)
     assert len(small.runs) == 16
 
@@ -73,6 +74,32 @@ def test_a_study_goes_from_small_to_large_data(small):
 def test_a_synthetic_study_covers_the_grid_before_it_fills_it():
     data = list(dict.fromkeys(one.data for one in run.load_study("synthetic").runs))
     assert set(data[:54]) == {one.name for one in run.sample_grid(synthetic_grid())}
+
+
+def test_a_kind_of_noise_makes_another_run_and_the_usual_one_is_not_named(tmp_path):
+    config = small_config(data=[TOY], noise=[0.2], seeds=[0], methods=[TREES], kinds=["uniform", "group"])
+    study = run.parse_study("s", config)
+    group, uniform = study.runs
+    assert "kind" not in uniform.as_record()
+    assert group.as_record()["kind"] == "group"
+    old = {"name": "s"} | small_config(data=[TOY], noise=[0.2], seeds=[0], methods=[TREES])
+    assert uniform.key == run.parse_study("s", old).runs[0].key
+    assert run.run_study(study, tmp_path, only=["group"]) == 1
+    assert run.plan(study, tmp_path) == [uniform]
+
+
+def test_an_unknown_kind_of_noise_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match="no kind of noise 'odd'; choose one of uniform, border"):
+        run.parse_study("s", small_config(kinds=["odd"]))
+
+
+def test_the_studies_of_fresh_seeds_have_every_run_that_was_asked_for():
+    sizes = {name: len(run.load_study(name).runs) for name in ("fresh", "few", "no-signal", "kinds")}
+    assert sizes["fresh"] == 10 * 7 * 5 * 7
+    assert sizes["few"] == 10 * 4 * 2 * 3 * 7
+    assert sizes["no-signal"] == (7 + 2 * 4) * 10 * 5
+    assert sizes["kinds"] == (13 + 10) * (11 + 3 * 4) * 2 * 8
+    assert all(one.seed >= 200 for name in sizes for one in run.load_study(name).runs)
 
 
 def test_settings_make_another_run():
@@ -264,6 +291,49 @@ def test_scores_worked_by_hand():
     assert values["noise_auc"] == pytest.approx(2 / 3)
     assert values["log_loss"] == pytest.approx(-(np.log(0.8) + np.log(0.4)) / 2)
     assert values["brier"] == pytest.approx((0.04 + 0.36) / 2)
+
+
+def test_alarms_and_the_review_list_worked_by_hand():
+    p_wrong = np.array([0.1, 0.9, 0.95, 0.25, np.nan, np.nan])
+    values = scores.score(tiny_task(), tiny_outcome(p_wrong=p_wrong, has_evidence=False))
+    assert (values["wrong_share"], values["flagged_share"]) == (0.25, 0.5)
+    assert values["worst_class_flagged"] == 0.5  # one of two labels of either class
+    assert values["says_evidence"] == 0
+    assert values["expected_share"] == pytest.approx(2.2 / 4)
+    # Two are expected, so the list has the two surest: one of them is wrong.
+    assert (values["review_length"], values["review_found"]) == (2, 1)
+    assert values["review_promised"] == pytest.approx(0.9 + 0.95)
+
+
+def test_a_number_of_its_own_goes_before_the_sum():
+    values = scores.score(tiny_task(), tiny_outcome(expected_wrong=3.0))
+    assert values["expected_share"] == 0.75
+    assert values["review_found"] is values["says_evidence"] is None
+
+
+def test_scores_of_three_classes_worked_by_hand():
+    task = Task(
+        "three",
+        np.zeros((5, 1)),
+        given=np.array([0, 1, 1, -1, -1]),
+        truth=np.array([0, 1, 2, 2, 1]),
+        is_wrong=np.array([False, False, True, False, False]),
+        noise=(0.3, 0.3),
+        n_classes=3,
+    )
+    columns = np.array([[1, 0, 0], [0, 1, 0], [0, 0.2, 0.8], [0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    outcome = Outcome(
+        predicted=columns.argmax(axis=1),
+        is_flagged=np.array([False, False, True, False, False]),
+        suspicion=np.array([0, 0, 0.8, np.nan, np.nan]),
+        probability=columns,
+    )
+    values = scores.score(task, outcome)
+    assert (values["accuracy"], values["noise_f1"], values["average_precision"]) == (0.5, 1, 1)
+    assert values["log_loss"] == pytest.approx(-(np.log(0.5) + np.log(0.3)) / 2)
+    assert values["brier"] == pytest.approx((0.38 + 0.86) / 2 / 2)
+    assert values["worst_class_flagged"] == 0.5
+    assert scores.histograms(task, outcome) == {}
 
 
 def test_scores_that_cannot_be_had_are_none():
@@ -539,9 +609,25 @@ def test_a_shared_forest_is_trained_once_however_many_workers_there_are(tmp_path
 
 def test_a_data_set_is_loaded_once_for_runs_in_turn(monkeypatch, small):
     loaded = []
-    monkeypatch.setattr(run, "load", lambda name: loaded.append(name) or load(name))
+    monkeypatch.setattr(run, "load", lambda name, seed: loaded.append(name) or load(name, seed))
     list(run.execute_in_turn(small.runs))
     assert loaded == [TOY, OTHER]
+
+
+def test_a_drawn_table_is_drawn_again_for_every_seed(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(run, "load", lambda name, seed: drawn.append(seed) or load(TOY, seed))
+    config = small_config(data=["pure-16"], noise=[0.1], methods=[TREES, "boosting"])
+    list(run.execute_in_turn(run.parse_study("drawn", config).runs))
+    assert drawn == [0, 1]
+
+
+def test_a_task_is_made_once_for_all_methods(monkeypatch, small):
+    made = []
+    make = run.make_task
+    monkeypatch.setattr(run, "make_task", lambda data, **how: made.append(how) or make(data, **how))
+    records = list(run.execute_in_turn(small.runs))
+    assert len(made) == len(records) / 2
 
 
 def test_no_module_of_the_experiments_keeps_state():

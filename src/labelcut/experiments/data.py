@@ -1,4 +1,4 @@
-"""A name -> DataSet: the paper's ten UCI tables and its grid of synthetic ones.
+"""The paper's ten UCI tables, three of them with all their classes, and its grid of synthetic ones.
 
 The rules that turn the raw files into the sizes, widths and shares of positives printed in the paper are
 in the ``_read_*`` functions. A raw file is looked for in the folder named by ``LABELCUT_DATA`` (as
@@ -43,12 +43,17 @@ class DataError(OSError):
 
 @dataclass(frozen=True)
 class DataSet:
-    """A numeric table with its true classes; 1 is the positive class, 0 the negative one."""
+    """A numeric table with its true classes 0, 1, ...; of two, 1 is the positive and 0 the negative one."""
 
     name: str
     title: str
     X: Matrix
     y: Codes
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, at least two."""
+        return max(2, int(self.y.max()) + 1)
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ def _read_red_wine(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
     return table.drop(columns="quality"), table["quality"] >= 6
 
 
-def _read_obesity(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
+def _obesity_levels(raw: bytes) -> tuple[pd.DataFrame, pd.Series[str]]:
     import pandas as pd
 
     table = _csv(raw, keep_default_na=False)
@@ -121,7 +126,12 @@ def _read_obesity(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
     ordinal = table[["CAEC", "CALC"]].apply(lambda column: column.map(order))
     nominal = table[["Gender", "family_history_with_overweight", "FAVC", "SMOKE", "SCC", "MTRANS"]]
     features = pd.concat([numeric, ordinal, _dummies(nominal, drop_first=True)], axis=1)
-    return features, table["NObeyesdad"].str.startswith("Obesity")
+    return features, table["NObeyesdad"]
+
+
+def _read_obesity(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
+    features, level = _obesity_levels(raw)
+    return features, level.str.startswith("Obesity")
 
 
 def _read_mushroom(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
@@ -135,15 +145,25 @@ def _read_phishing(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
     return table.iloc[:, :30], table[30] == 1
 
 
-def _read_dry_bean(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
+def _bean_kinds(raw: bytes) -> tuple[pd.DataFrame, pd.Series[str]]:
     table = _arff_rows(raw)
     # The paper counts 17 features: 16 and the class, which must not be one.
-    return table.iloc[:, :16], table[16].str.strip().isin(["DERMASON", "SIRA"])
+    return table.iloc[:, :16], table[16].str.strip()
+
+
+def _read_dry_bean(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
+    features, kind = _bean_kinds(raw)
+    return features, kind.isin(["DERMASON", "SIRA"])
+
+
+def _letters(raw: bytes) -> tuple[pd.DataFrame, pd.Series[str]]:
+    table = _csv(raw, header=None, keep_default_na=False)
+    return table.iloc[:, 1:], table[0]
 
 
 def _read_letter(raw: bytes) -> tuple[pd.DataFrame, pd.Series[bool]]:
-    table = _csv(raw, header=None, keep_default_na=False)
-    return table.iloc[:, 1:], table[0] <= "M"
+    features, letter = _letters(raw)
+    return features, letter <= "M"
 
 
 _ADULT_COLUMNS = [
@@ -297,6 +317,45 @@ REAL = {
 }
 
 
+@dataclass(frozen=True)
+class Original:
+    """One of the ten tables with all the classes it was published with."""
+
+    name: str
+    title: str
+    source: Source
+    counts: tuple[int, ...]
+    """Rows of each class, classes in alphabetical order."""
+    read: Callable[..., tuple[pd.DataFrame, pd.Series[str]]]
+    """The bytes of the source's files -> features and class names."""
+
+
+_LETTER_COUNTS = (
+    *(789, 766, 736, 805, 768, 775, 773, 734, 755, 747, 739, 761, 792),
+    *(783, 753, 803, 783, 758, 748, 796, 813, 764, 752, 787, 786, 734),
+)
+ORIGINALS = {
+    original.name: original
+    for original in (
+        Original(
+            "obesity7",
+            "Obesity, 7 classes",
+            REAL["obesity"],
+            (272, 287, 351, 297, 324, 290, 290),
+            _obesity_levels,
+        ),
+        Original(
+            "dry_bean7",
+            "Dry Bean, 7 classes",
+            REAL["dry_bean"],
+            (1322, 522, 1630, 3546, 1928, 2027, 2636),
+            _bean_kinds,
+        ),
+        Original("letter26", "Letter, 26 classes", REAL["letter"], _LETTER_COUNTS, _letters),
+    )
+}
+
+
 def cache_folder() -> Path:
     """Name the folder downloads are kept in."""
     return Path(os.environ.get(CACHE_VARIABLE) or Path.home() / ".cache" / "labelcut")
@@ -380,6 +439,18 @@ def load_real(source: Source, *, home: str = UCI) -> DataSet:
     return DataSet(source.name, source.title, X, y)
 
 
+def load_original(original: Original, *, home: str = UCI) -> DataSet:
+    """Read one UCI table with all its classes, numbered by the alphabet, and hold it against its counts."""
+    features, names = original.read(*raw_files(original.source, home=home))
+    X = np.ascontiguousarray(features.to_numpy(dtype=np.float64))
+    y = np.unique(names.to_numpy(dtype=str), return_inverse=True)[1].astype(np.int64)
+    found = (X.shape[1], tuple(np.bincount(y).tolist()))
+    expected = (original.source.n_features, original.counts)
+    if found != expected:
+        raise DataError(f"{original.name}: features and rows per class are {found}, expected {expected}.")
+    return DataSet(original.name, original.title, X, y)
+
+
 @dataclass(frozen=True)
 class Synthetic:
     """One configuration of scikit-learn's ``make_classification`` (table "Synthetic Data Configurations").
@@ -417,7 +488,7 @@ class Synthetic:
             return cls(int(n[1:]), int(f[1:]), int(p[1:]), int(c[1:]), float(s[1:]), centroids, int(copy))
         except ValueError:
             raise ValueError(
-                f"no data set {name!r}; choose one of {', '.join(REAL)}, "
+                f"no data set {name!r}; choose one of {', '.join((*REAL, *ORIGINALS))}, "
                 f"or a synthetic one such as {cls().name!r}."
             ) from None
 
@@ -453,15 +524,3 @@ def synthetic_grid(copies: int = 4) -> list[Synthetic]:
         for sep in (0.5, 1.0, 2.0)
         for centroids in ("hypercube", "polytope")
     ]
-
-
-def load(name: str) -> DataSet:
-    """Give the data set of that name: one of `REAL`, or a synthetic configuration."""
-    if name in REAL:
-        return load_real(REAL[name])
-    return Synthetic.from_name(name).generate()
-
-
-def title_of(name: str) -> str:
-    """How tables call the data set."""
-    return REAL[name].title if name in REAL else name

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from labelcut.experiments.data import REAL, title_of
+from labelcut.experiments.data import REAL
 from labelcut.experiments.lines import NOISES, Lines, complete_cells, paired, stack_means
+from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.result_lines import Record
 

@@ -1,8 +1,8 @@
 """DataSet -> Task: which rows keep a label, and which of those labels are wrong.
 
 One seed decides everything. The split depends on the data set, the test share and the seed; the flips on
-the same three. So a run can be repeated alone, methods meet the same rows and the same wrong labels, and
-the wrong labels at 20 % are among those at 30 %.
+the same three and the kind of noise. So a run can be repeated alone, methods meet the same rows and the same
+wrong labels, and the wrong labels at 20 % are among those at 30 % (but for a bad group, which grows).
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from labelcut.experiments.data import Codes, DataSet, Matrix, load
+from labelcut.experiments.data import Codes, DataSet, Matrix
+from labelcut.experiments.loading import load
+from labelcut.experiments.noise_kinds import KINDS, UNIFORM, Truth
 
 UNLABELED = -1
+FEWEST_LABELS = 5
+"""Rows of each class that keep their label, however few are labeled."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -29,12 +33,13 @@ class Task:
     X: Matrix
     """Every column with mean 0 and standard deviation 1 over all rows, labeled or not."""
     given: Codes
-    """The given label, 0 or 1, possibly wrong; -1 in unlabeled rows."""
+    """The given label, 0, 1, ..., possibly wrong; -1 in unlabeled rows."""
     truth: Codes
     is_wrong: Mask
     """Labeled rows whose given label is not the true one."""
     noise: tuple[float, float]
     """Share of flipped labels among the true negatives and among the true positives."""
+    n_classes: int = 2
 
     @property
     def is_labeled(self) -> Mask:
@@ -57,16 +62,15 @@ def split_rows(n_rows: int, test_share: float, seed: int) -> Mask:
     return is_labeled
 
 
-def flip_labels(truth: Codes, is_labeled: Mask, noise: tuple[float, float], seed: int) -> Mask:
-    """Choose exactly the share ``noise[c]`` of the labeled rows of each class c, rounded to whole rows."""
-    if not all(0 <= share <= 1 for share in noise):
-        raise ValueError(f"noise={noise}; both shares must lie between 0 and 1.")
-    is_wrong = np.zeros(len(truth), dtype=bool)
-    for code, share in enumerate(noise):
-        rows = np.flatnonzero(is_labeled & (truth == code))
-        order = np.random.default_rng([seed, code]).permutation(len(rows))
-        is_wrong[rows[order[: round(share * len(rows))]]] = True
-    return is_wrong
+def label_few(is_labeled: Mask, y: Codes, seed: int) -> Mask:
+    """Label further rows of each class that has fewer than five labeled ones, as far as it has rows."""
+    completed = is_labeled.copy()
+    for code in np.unique(y):
+        missing = FEWEST_LABELS - int((is_labeled & (y == code)).sum())
+        if missing > 0:
+            others = np.flatnonzero(~is_labeled & (y == code))
+            completed[np.random.default_rng([seed, code]).permutation(others)[:missing]] = True
+    return completed
 
 
 def standardize(X: Matrix) -> Matrix:
@@ -77,25 +81,41 @@ def standardize(X: Matrix) -> Matrix:
 
 
 def make_task(
-    data: str | DataSet, *, noise: float | tuple[float, float], test_share: float = 0.3, seed: int = 0
+    data: str | DataSet,
+    *,
+    noise: float | tuple[float, float],
+    test_share: float = 0.3,
+    seed: int = 0,
+    kind: str = UNIFORM,
 ) -> Task:
-    """Hide the labels of the test rows and flip some of the others.
+    """Hide the labels of the test rows and make some of the others wrong.
 
     Parameters
     ----------
     data : str or DataSet
-        A name that `labelcut.experiments.data.load` understands, or the data set itself.
+        A name that `labelcut.experiments.loading.load` understands, or the data set itself.
     noise : float or (float, float)
-        Share of wrong labels in each class; a pair gives the negatives' and the positives' share.
+        Share of wrong labels; a pair gives the negatives' and the positives' share (of more classes: the even
+        and the odd ones').
     test_share : float, default=0.3
         Share of unlabeled rows. The paper says 0.2, its printed numbers say 0.3.
     seed : int, default=0
         Decides split and flips.
+    kind : str, default="uniform"
+        Which labels are wrong, one of `KINDS`.
     """
-    data = load(data) if isinstance(data, str) else data
+    data = load(data, seed) if isinstance(data, str) else data
     shares = (noise, noise) if isinstance(noise, int | float) else (noise[0], noise[1])
-    is_labeled = split_rows(len(data.y), test_share, seed_of("split", data.name, test_share, seed))
-    is_wrong = flip_labels(data.y, is_labeled, shares, seed_of("flip", data.name, test_share, seed))
-    given = np.where(is_wrong, 1 - data.y, data.y)
-    given[~is_labeled] = UNLABELED
-    return Task(data.name, standardize(data.X), given, data.y, is_wrong, shares)
+    if not all(0 <= share <= 1 for share in shares):
+        raise ValueError(f"noise={noise}; both shares must lie between 0 and 1.")
+    if kind not in KINDS:
+        raise ValueError(f"no kind of noise {kind!r}; choose one of {', '.join(KINDS)}.")
+    split_seed = seed_of("split", data.name, test_share, seed)
+    is_labeled = label_few(split_rows(len(data.y), test_share, split_seed), data.y, split_seed)
+    X, labeled = standardize(data.X), np.flatnonzero(is_labeled)
+    which = () if kind == UNIFORM else (kind,)
+    flip_seed = seed_of("flip", data.name, test_share, seed, *which)
+    given = np.full(len(data.y), UNLABELED, dtype=np.int64)
+    given[labeled] = KINDS[kind](Truth(X, data.y, labeled, data.n_classes), shares, flip_seed)
+    is_wrong = is_labeled & (given != data.y)
+    return Task(data.name, X, given, data.y, is_wrong, shares, data.n_classes)

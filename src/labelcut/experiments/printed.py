@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from labelcut.experiments.data import REAL, title_of
+from labelcut.experiments.data import REAL
 from labelcut.experiments.lines import Lines
+from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.render import SCORE_TITLES, Table
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from labelcut.experiments.data import title_of
 from labelcut.experiments.lines import LEVEL, NOISES, Lines, complete_cells, paired, stack_means
+from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import Reproduction, reproductions
 from labelcut.experiments.render import SCORE_TITLES

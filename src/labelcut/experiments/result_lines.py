@@ -15,8 +15,9 @@ KEY = ("method", "data", "noise", "test_share", "seed", "settings")
 
 
 def key_of(record: Record) -> str:
-    """Give the key of the run a result line came from."""
-    return json.dumps([record[name] for name in KEY], sort_keys=True)
+    """Give the key of the run a result line came from; the kind of noise is part of it where it is named."""
+    kind = [record["kind"]] if "kind" in record else []
+    return json.dumps([record[name] for name in KEY] + kind, sort_keys=True)
 
 
 def append_line(path: Path, record: Record) -> None:

@@ -8,7 +8,6 @@ results folder: each claims a run before it starts it.
 
 from __future__ import annotations
 
-import json
 import platform
 import time
 import traceback
@@ -26,11 +25,14 @@ from labelcut.errors import BadTable
 from labelcut.experiments import scores
 from labelcut.experiments.claims import Claims, open_claims
 from labelcut.experiments.cluster import cluster
-from labelcut.experiments.data import REAL, Synthetic, load, synthetic_grid
+from labelcut.experiments.data import REAL, Synthetic, synthetic_grid
+from labelcut.experiments.drawn import DRAWN
 from labelcut.experiments.kept import Kept
+from labelcut.experiments.loading import load, rows_of
 from labelcut.experiments.methods import get_method
 from labelcut.experiments.methods.base import Inputs
-from labelcut.experiments.noise import make_task, seed_of
+from labelcut.experiments.noise import Task, make_task, seed_of
+from labelcut.experiments.noise_kinds import KINDS, UNIFORM
 from labelcut.experiments.result_lines import Arrivals, Record, append_line, key_of, read_lines
 from labelcut.experiments.study_file import read_study_file
 
@@ -39,7 +41,7 @@ PACKAGES = ("labelcut", "numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class Run:
-    """One method on one data set with one noise level, test share and seed."""
+    """One method on one data set with one kind and level of noise, test share and seed."""
 
     method: str
     data: str
@@ -48,15 +50,21 @@ class Run:
     seed: int
     settings: tuple[tuple[str, Any], ...] = ()
     """Overrides of the method's settings, sorted by name."""
+    kind: str = UNIFORM
+    """Kind of noise, one of `KINDS`; a line names it only where it is not the usual one."""
     n_jobs: int = field(default=1, compare=False)
 
     @property
     def key(self) -> str:
         """What makes two runs the same run."""
-        return json.dumps(
-            [self.method, self.data, list(self.noise), self.test_share, self.seed, dict(self.settings)],
-            sort_keys=True,
-        )
+        return key_of(self.as_record())
+
+    def as_record(self) -> Record:
+        """Give the beginning of its result line."""
+        record: Record = asdict(self) | {"settings": dict(self.settings), "noise": list(self.noise)}
+        if self.kind == UNIFORM:
+            del record["kind"]
+        return record
 
 
 @dataclass(frozen=True)
@@ -95,15 +103,22 @@ def load_study(name_or_path: str) -> Study:
 
 
 def parse_study(name: str, config: dict[str, Any]) -> Study:
-    """Multiply out the parts of a study: data sets x noise x test shares x seeds x methods."""
+    """Multiply out the parts of a study: data sets x kinds x noise x test shares x seeds x methods."""
     runs: dict[str, Run] = {}
     for part in config["part"]:
         combinations = product(
-            _data_names(part), part["noise"], part.get("test_share", [0.3]), part["seeds"], part["methods"]
+            _data_names(part),
+            part["noise"],
+            part.get("test_share", [0.3]),
+            part["seeds"],
+            part["methods"],
+            part.get("kinds", [UNIFORM]),
         )
-        for data, noise, test_share, seed, method in combinations:
+        for data, noise, test_share, seed, method, kind in combinations:
             entry: dict[str, Any] = {"name": method} if isinstance(method, str) else method
             get_method(entry["name"])
+            if kind not in KINDS:
+                raise ValueError(f"no kind of noise {kind!r}; choose one of {', '.join(KINDS)}.")
             run = Run(
                 entry["name"],
                 data,
@@ -111,12 +126,14 @@ def parse_study(name: str, config: dict[str, Any]) -> Study:
                 test_share,
                 seed,
                 tuple(sorted(entry.get("settings", {}).items())),
+                kind,
             )
             runs.setdefault(run.key, run)
     # A synthetic study that is stopped early has then covered the grid evenly.
-    early = {one.name for one in sample_grid(synthetic_grid(1))} | set(REAL)
+    late = {one.name for one in synthetic_grid()} - {one.name for one in sample_grid(synthetic_grid(1))}
     ordered = sorted(
-        runs.values(), key=lambda run: (run.data not in early, _size(run.data), run.data, run.seed, run.noise)
+        runs.values(),
+        key=lambda run: (run.data in late, rows_of(run.data), run.data, run.seed, run.kind, run.noise),
     )
     return Study(name, config["title"], tuple(ordered), tuple(config.get("reuses", ())))
 
@@ -144,23 +161,18 @@ def sample_grid(grid: list[Synthetic]) -> list[Synthetic]:
     return chosen
 
 
-def _size(data: str) -> int:
-    return REAL[data].n_rows if data in REAL else Synthetic.from_name(data).n_rows
-
-
 def execute(run: Run, kept: Kept | None = None) -> Record:
     """Do one run and return its line; an error becomes part of the line.
 
     `kept` is what the runs before it have left for it: the same scores come out, sooner.
     """
     kept = Kept() if kept is None else kept
-    record: Record = asdict(run) | {"settings": dict(run.settings), "noise": list(run.noise)}
+    record = run.as_record()
     method = get_method(run.method)
     record["versions"] = _versions(method.packages)
     start = time.perf_counter()
     try:
-        data = kept.find("data", run.data) or kept.keep("data", run.data, load(run.data))
-        task = make_task(data, noise=run.noise, test_share=run.test_share, seed=run.seed)
+        task = task_of(run, kept)
         inputs = Inputs(
             task.X,
             task.given,
@@ -168,6 +180,7 @@ def execute(run: Run, kept: Kept | None = None) -> Record:
             n_jobs=run.n_jobs,
             name=run.data,
             told_noise=float(np.mean(run.noise)),
+            n_classes=task.n_classes,
             kept=kept,
         )
         method.load()  # imports take seconds, once per process
@@ -195,6 +208,18 @@ def execute(run: Run, kept: Kept | None = None) -> Record:
         where = f"{Path(place.filename).name}:{place.lineno}"
         record["error"] = f"{type(problem).__name__} in {where}: {problem}"[:500]
     return record
+
+
+def task_of(run: Run, kept: Kept) -> Task:
+    """Make the run's task; data set and task of the run before it are used again where they are the same."""
+    key = (run.data, run.seed) if run.data in DRAWN else run.data
+    data = kept.find("data", key) or kept.keep("data", key, load(run.data, run.seed))
+    what = (key, run.noise, run.test_share, run.seed, run.kind)
+    task: Task | None = kept.find("task", what)
+    if task is None:
+        made = make_task(data, noise=run.noise, test_share=run.test_share, seed=run.seed, kind=run.kind)
+        task = kept.keep("task", what, made)
+    return task
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:
@@ -233,7 +258,8 @@ def plan(
     results : Path
         The folder of result lines.
     only : iterable of str
-        Names of methods, data sets or noise levels ("20"): a run must match one of each kind named.
+        Names of methods, data sets, noise levels ("20") or kinds of noise: a run must match one of each sort
+        named.
     seeds : int, optional
         Leave out seeds from this one on.
     retry : bool, default=False
@@ -249,6 +275,7 @@ def _selected(study: Study, only: list[str]) -> list[Run]:
         ({run.method for run in study.runs}, lambda run: run.method),
         ({run.data for run in study.runs}, lambda run: run.data),
         ({noise_word(run.noise) for run in study.runs}, lambda run: noise_word(run.noise)),
+        ({run.kind for run in study.runs}, lambda run: run.kind),
     ]
     known = set().union(*(names for names, _ in kinds))
     unknown = [name for name in only if name not in known]
@@ -337,7 +364,8 @@ def together(todo: Iterable[Run]) -> list[list[Run]]:
     groups: dict[tuple[object, ...], list[Run]] = {}
     for run in todo:
         common = get_method(run.method).shares or run.key
-        groups.setdefault((run.data, run.noise, run.test_share, run.seed, common), []).append(run)
+        table = (run.data, run.kind, run.noise, run.test_share, run.seed)
+        groups.setdefault((*table, common), []).append(run)
     return list(groups.values())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labelcut.experiments.methods.base import Outcome, Values
+from labelcut.experiments.methods.base import Outcome, Values, by_class
 from labelcut.experiments.noise import Mask, Task
 
 CLIP = 1e-3
@@ -20,7 +20,7 @@ def score(task: Task, outcome: Outcome) -> dict[str, float | None]:
     """
     test, labeled = ~task.is_labeled, task.is_labeled
     truth, predicted = task.truth[test], outcome.predicted[test]
-    recalls = [np.mean(predicted[truth == code] == code) for code in (0, 1) if (truth == code).any()]
+    recalls = [np.mean(predicted[truth == code] == code) for code in np.unique(truth)]
     values: dict[str, float | None] = {
         "accuracy": float(np.mean(predicted == truth)),
         "balanced_accuracy": float(np.mean(recalls)),
@@ -30,6 +30,8 @@ def score(task: Task, outcome: Outcome) -> dict[str, float | None]:
         "confidence_auc": None,
         "log_loss": None,
         "brier": None,
+        **alarm_scores(task, outcome),
+        **review_scores(task, outcome),
     }
     if task.is_wrong.sum() > 0:
         from sklearn.metrics import average_precision_score
@@ -40,14 +42,58 @@ def score(task: Task, outcome: Outcome) -> dict[str, float | None]:
     if outcome.confidence is not None:
         values["confidence_auc"] = ranking_auc(task.is_wrong[labeled], -outcome.confidence[labeled])
     if outcome.probability is not None:
-        p = np.clip(outcome.probability[test], CLIP, 1 - CLIP)
-        values["log_loss"] = float(-np.mean(np.log(np.where(truth == 1, p, 1 - p))))
-        values["brier"] = float(np.mean((outcome.probability[test] - truth) ** 2))
+        columns = by_class(outcome.probability)[test]
+        hit = columns[np.arange(len(truth)), truth]
+        values["log_loss"] = float(-np.mean(np.log(np.clip(hit, CLIP, 1 - CLIP))))
+        # Of two classes it is the usual one, (P(positive) - truth)^2.
+        values["brier"] = float(np.mean(((columns - np.eye(columns.shape[1])[truth]) ** 2).sum(axis=1)) / 2)
     for rule, flags in outcome.other_flags.items():
         values |= {
             f"{name}:{rule}": value
             for name, value in noise_scores(task.is_wrong[labeled], flags[labeled]).items()
         }
+    return values
+
+
+def alarm_scores(task: Task, outcome: Outcome) -> dict[str, float | None]:
+    """Count wrong and flagged labels, the most flagged of one class, and whether evidence is claimed.
+
+    ``wrong_share`` and ``flagged_share`` are of all labels, ``worst_class_flagged`` is the largest share
+    flagged of the labels of one class, ``says_evidence`` is 1 or 0.
+    """
+    labeled = task.is_labeled
+    by_label = [np.mean(outcome.is_flagged[task.given == code]) for code in np.unique(task.given[labeled])]
+    return {
+        "wrong_share": float(np.mean(task.is_wrong[labeled])),
+        "flagged_share": float(np.mean(outcome.is_flagged[labeled])),
+        "worst_class_flagged": float(max(by_label)),
+        "says_evidence": None if outcome.has_evidence is None else float(outcome.has_evidence),
+    }
+
+
+def review_scores(task: Task, outcome: Outcome) -> dict[str, float | None]:
+    """Give what the method expects to be wrong, and what its list of suspects promises and holds.
+
+    ``expected_share`` is the expected number of wrong labels in shares of the labels. The list has as many
+    suspects as wrong labels are expected, surest first: ``review_length`` of them, ``review_promised`` the
+    sum of their P(wrong), ``review_found`` how many of them are wrong.
+    """
+    labeled = task.is_labeled
+    p_wrong = None if outcome.p_wrong is None else outcome.p_wrong[labeled]
+    expected = outcome.expected_wrong
+    if expected is None and p_wrong is not None:
+        expected = float(p_wrong.sum())
+    values: dict[str, float | None] = {
+        "expected_share": None if expected is None else expected / int(labeled.sum()),
+        "review_length": None,
+        "review_promised": None,
+        "review_found": None,
+    }
+    if p_wrong is not None and expected is not None:
+        suspects = np.argsort(-outcome.suspicion[labeled], kind="stable")[: round(expected)]
+        values["review_length"] = float(len(suspects))
+        values["review_promised"] = float(p_wrong[suspects].sum())
+        values["review_found"] = float(task.is_wrong[labeled][suspects].sum())
     return values
 
 
@@ -81,13 +127,13 @@ def histograms(task: Task, outcome: Outcome) -> dict[str, list[list[float]]]:
     positives, wrong ones labeled positive.
     """
     counts: dict[str, list[list[float]]] = {}
-    if outcome.probability is not None:
+    if outcome.probability is not None and task.n_classes == 2:
         test = ~task.is_labeled
-        p, truth = np.clip(outcome.probability[test], 0, 1), task.truth[test]
+        p, truth = np.clip(by_class(outcome.probability)[test, 1], 0, 1), task.truth[test]
         edges = np.linspace(0, 1, RELIABILITY_BINS + 1)
         columns = [np.histogram(p, edges, weights=w)[0] for w in (np.ones(len(p)), p, truth)]
         counts["reliability"] = [[round(float(v), 3) for v in column] for column in columns]
-    if outcome.confidence is not None:
+    if outcome.confidence is not None and task.n_classes == 2:
         edges = np.linspace(0, 1, CONFIDENCE_BINS + 1)
         counts["confidence"] = [
             np.histogram(np.clip(outcome.confidence[chosen], 0, 1), edges)[0].tolist()

@@ -91,7 +91,8 @@ _PART: dict[str, Kind] = {
     "seeds": (_list_of(_is_whole), "a list of whole numbers"),
     "methods": (_list_of(_is_method), "a list of names, or of { name, settings }"),
     "test_share": (_list_of(_is_share), "a list of shares from 0 to 1"),
+    "kinds": (_list_of(_is_text), "a list of kinds of noise"),
     "copies": (_is_whole, "a whole number"),
     "sample": (lambda value: isinstance(value, bool), "true or false"),
 }
-_OPTIONAL = {"reuses", "test_share", "copies", "sample"}
+_OPTIONAL = {"reuses", "test_share", "kinds", "copies", "sample"}

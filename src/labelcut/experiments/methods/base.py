@@ -26,13 +26,14 @@ class Inputs:
 
     X: Matrix
     given: Codes
-    """0, 1, or -1 for rows without a label."""
+    """0, 1, ..., or -1 for rows without a label."""
     seed: int = 0
     n_jobs: int = 1
     name: str = ""
     """The data set; the paper gives DivideMix another learning rate on two of them."""
     told_noise: float | None = None
     """The injected share of wrong labels. Only Co-teaching+ looks at it, as its authors do."""
+    n_classes: int = 2
     kept: Kept = field(default_factory=Kept, repr=False, compare=False)
     """What earlier runs on the same table have found and this one may use; its time is charged again."""
 
@@ -59,7 +60,13 @@ class Outcome:
     suspicion: Values
     """Ranks the labels: larger means more probably wrong; NaN in unlabeled rows."""
     probability: Values | None = None
-    """P(positive) for every row."""
+    """P(positive) for every row, or one column per class."""
+    p_wrong: Values | None = None
+    """P(the given label is wrong), from methods that say it; NaN in unlabeled rows."""
+    expected_wrong: float | None = None
+    """How many labels the method holds to be wrong, where that is not the sum of its P(wrong)."""
+    has_evidence: bool | None = None
+    """Whether the method says that the columns tell the classes apart; None if it has no view on that."""
     confidence: Values | None = None
     """Trust in each label, in [0, 1]; NaN in unlabeled rows."""
     other_flags: dict[str, Mask] = field(default_factory=dict)
@@ -94,34 +101,57 @@ class Stopwatch:
 def from_probability(
     inputs: Inputs, probability: Values, out_of_sample: Values | None = None, **more: Any
 ) -> Outcome:
-    """Predict by P > 1/2, flag the labels that an out-of-sample P contradicts, rank by that P.
+    """Predict the likeliest class, flag the labels that an out-of-sample P contradicts, rank by that P.
+
+    A P that has not seen the label is also read as the chance that the label is wrong: 1 - P(given label).
 
     Parameters
     ----------
     inputs : Inputs
         The problem.
     probability : ndarray
-        P(positive) of the final model for every row.
+        P(positive) of the final model for every row, or one column per class.
     out_of_sample : ndarray, optional
-        P(positive) of models that have not seen the row's label (out-of-bag, held-out fold). Where it is
+        The same of models that have not seen the row's label (out-of-bag, held-out fold). Where it is
         given, the paper's rule - the final model's own prediction differs from the label - is kept as the
         second one.
     **more
         Further fields of `Outcome`.
     """
-    judged = probability if out_of_sample is None else out_of_sample
-    contradicts = inputs.is_labeled & ((judged > 0.5) != (inputs.given == 1))
-    suspicion = np.where(inputs.given == 1, 1 - judged, judged)
+    columns = by_class(probability)
+    predicted = most_likely(columns)
+    judged = columns if out_of_sample is None else by_class(out_of_sample)
+    contradicts = inputs.is_labeled & (most_likely(judged) != inputs.given)
+    suspicion = np.where(inputs.is_labeled, 1 - of_label(inputs, judged), np.nan)
     if out_of_sample is not None:
-        by_prediction = inputs.is_labeled & ((probability > 0.5) != (inputs.given == 1))
+        by_prediction = inputs.is_labeled & (predicted != inputs.given)
         more["other_flags"] = {"by_prediction": by_prediction} | more.get("other_flags", {})
+        more["p_wrong"] = suspicion
     return Outcome(
-        predicted=(probability > 0.5).astype(np.int64),
+        predicted=predicted,
         is_flagged=contradicts,
-        suspicion=np.where(inputs.is_labeled, suspicion, np.nan),
+        suspicion=suspicion,
         probability=probability,
         **more,
     )
+
+
+def by_class(probability: Values) -> Values:
+    """Give one column per class; a single P(positive) becomes two."""
+    if probability.ndim == 2:
+        return probability
+    return np.column_stack([1 - probability, probability])
+
+
+def most_likely(columns: Values) -> Codes:
+    """Give the likeliest class of each row; of equal ones the first, so positive means P > 1/2."""
+    return np.asarray(columns.argmax(axis=1), dtype=np.int64)
+
+
+def of_label(inputs: Inputs, columns: Values) -> Values:
+    """Give each row's probability of its given label; unlabeled rows get that of class 0."""
+    found: Values = columns[np.arange(len(inputs.given)), np.maximum(inputs.given, 0)]
+    return found
 
 
 def folds(
@@ -136,12 +166,20 @@ def folds(
     return list(StratifiedKFold(n_splits, shuffle=True, random_state=seed).split(codes, codes))
 
 
-def out_of_fold(make_model: Any, X: Matrix, codes: Codes, seed: int) -> Values:
-    """P(positive) of each row by a model fitted without its fold; 1/2 where no folds can be made."""
-    held_out = np.full(len(codes), 0.5)
+def out_of_fold(make_model: Any, X: Matrix, codes: Codes, seed: int, n_classes: int = 2) -> Values:
+    """P of each class by a model fitted without the row's fold; all equal where no folds can be made."""
+    held_out = np.full((len(codes), n_classes), 1 / n_classes)
     for train, test in folds(codes, seed):
-        held_out[test] = positive_probability(make_model().fit(X[train], codes[train]), X[test])
+        model = make_model().fit(X[train], codes[train])
+        held_out[test] = class_probability(model, X[test], n_classes)
     return held_out
+
+
+def class_probability(model: Any, X: Matrix, n_classes: int) -> Values:
+    """Give ``predict_proba`` with one column for each class, 0 for classes the model has not seen."""
+    columns = np.zeros((len(X), n_classes))
+    columns[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(X)
+    return columns
 
 
 def positive_probability(model: Any, X: Matrix) -> Values:
@@ -153,7 +191,7 @@ def positive_probability(model: Any, X: Matrix) -> Values:
 
 
 def spread(inputs: Inputs, labeled_values: Values, other: Values | None = None) -> Values:
-    """Put one value per labeled row into a column of all rows; the rest from `other`, or NaN."""
+    """Put what labeled rows have into an array of all rows; the rest from `other`, or NaN."""
     column = np.full(len(inputs.given), np.nan) if other is None else other.copy()
     column[inputs.is_labeled] = labeled_values
     return column

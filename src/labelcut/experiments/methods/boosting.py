@@ -12,9 +12,9 @@ from labelcut.experiments.methods.base import (
     Inputs,
     Outcome,
     Stopwatch,
+    class_probability,
     from_probability,
     out_of_fold,
-    positive_probability,
     spread,
 )
 
@@ -35,12 +35,12 @@ def fit(inputs: Inputs, learning_rate: float = 0.1) -> Outcome:
     with threadpool_limits(inputs.n_jobs, "openmp"):
         with watch.stage("fit"):
             if len(np.unique(codes)) == 1:
-                probability = np.full(len(inputs.given), float(codes[0]))
+                probability = np.eye(inputs.n_classes)[np.full(len(inputs.given), codes[0])]
                 return from_probability(inputs, probability, seconds=watch.seconds)
             model = make().fit(X, codes)
-            probability = positive_probability(model, inputs.X)
+            probability = class_probability(model, inputs.X, inputs.n_classes)
         with watch.stage("folds"):
-            held_out = out_of_fold(make, X, codes, inputs.seed)
+            held_out = out_of_fold(make, X, codes, inputs.seed, inputs.n_classes)
     return from_probability(
         inputs,
         probability,

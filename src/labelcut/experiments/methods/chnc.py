@@ -68,17 +68,28 @@ def _outcome(inputs: Inputs, model: Any, watch: Stopwatch) -> Outcome:
     model.fit(inputs.X, inputs.given)
     for stage, seconds in model.timings_.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
+    columns = np.zeros((len(inputs.given), inputs.n_classes))
+    columns[:, np.asarray(model.classes_, dtype=np.intp)] = model.label_distributions_
+    evidence = getattr(model, "evidence_", None)
     return Outcome(
         predicted=np.asarray(model.transduction_, dtype=np.int64),
         is_flagged=model.is_label_issue_,
         suspicion=model.p_wrong_,
-        probability=model.label_distributions_[:, 1],
+        probability=columns[:, 1] if inputs.n_classes == 2 else columns,
+        p_wrong=model.p_wrong_,
+        has_evidence=None if evidence is None else bool(evidence.is_there),
         confidence=model.label_confidence_,
         seconds=watch.seconds,
         notes={
-            "tradeoff": round(float(model.tradeoff_), 6),
-            "prior_strength": float(model.prior_strength_),
+            "tradeoff": _rounded(model.tradeoff_),
+            "prior_strength": _rounded(model.prior_strength_),
             "noise_rates": [round(float(rate), 4) for rate in model.noise_rates_],
             "no_evidence": int((model.status_ == "no evidence").sum()),
         },
     )
+
+
+def _rounded(chosen: Any) -> float | list[float]:
+    """Give what the folds chose, a number or one per class, to six digits."""
+    found: float | list[float] = np.round(np.asarray(chosen, dtype=np.float64), 6).tolist()
+    return found

@@ -17,6 +17,7 @@ from labelcut.experiments.methods.base import (
     Inputs,
     Outcome,
     Stopwatch,
+    class_probability,
     from_probability,
     positive_probability,
     spread,
@@ -37,7 +38,7 @@ def _base_model(inputs: Inputs, base: str, watch: Stopwatch) -> tuple[Any, dict[
 def fit(inputs: Inputs, base: str = "extra_trees") -> Outcome:
     """Find label issues on held-out folds, prune them, refit; flag where the refitted model disagrees.
 
-    The library's own mask of issues is kept as the second rule.
+    The library's own mask of issues is kept as the second rule, and is what it expects to be wrong.
     """
     watch = Stopwatch()
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
@@ -48,7 +49,7 @@ def fit(inputs: Inputs, base: str = "extra_trees") -> Outcome:
             model, seed=inputs.seed, cv_n_folds=n_folds, find_label_issues_kwargs={"n_jobs": 1}
         )
         learner.fit(X, codes)
-        probability = positive_probability(learner.clf, inputs.X)
+        probability = class_probability(learner.clf, inputs.X, inputs.n_classes)
     issues = learner.get_label_issues()
     mask = np.zeros(len(inputs.given), dtype=bool)
     mask[inputs.is_labeled] = issues["is_label_issue"].to_numpy()
@@ -58,6 +59,7 @@ def fit(inputs: Inputs, base: str = "extra_trees") -> Outcome:
         is_flagged=outcome.is_flagged,
         suspicion=spread(inputs, 1 - issues["label_quality"].to_numpy()),
         probability=probability,
+        expected_wrong=float(mask.sum()),
         other_flags={"library_mask": mask},
         seconds=watch.seconds,
         notes=notes,

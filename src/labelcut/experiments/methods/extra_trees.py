@@ -10,9 +10,9 @@ from labelcut.experiments.methods.base import (
     Inputs,
     Outcome,
     Stopwatch,
+    class_probability,
     from_probability,
     out_of_fold,
-    positive_probability,
     spread,
 )
 
@@ -29,7 +29,7 @@ def fit(inputs: Inputs, n_trees: int = 100, min_samples_leaf: float = 1) -> Outc
     watch = Stopwatch()
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
     with watch.stage("fit"):
-        probability = positive_probability(make().fit(X, codes), inputs.X)
+        probability = class_probability(make().fit(X, codes), inputs.X, inputs.n_classes)
     with watch.stage("folds"):
-        held_out = out_of_fold(make, X, codes, inputs.seed)
+        held_out = out_of_fold(make, X, codes, inputs.seed, inputs.n_classes)
     return from_probability(inputs, probability, spread(inputs, held_out, probability), seconds=watch.seconds)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import log_loss
 
 from labelcut.experiments.data import Codes, Matrix
 from labelcut.experiments.methods.base import (
@@ -16,18 +15,20 @@ from labelcut.experiments.methods.base import (
     Outcome,
     Stopwatch,
     Values,
+    class_probability,
     from_probability,
-    positive_probability,
     spread,
 )
 
 LEAF_SHARES = (0.001, 0.003, 0.01, 0.03)
 N_TREES = 150
+CLIP = 1e-3
+"""Probabilities are kept this far from 0 and 1 in the log-loss that chooses a leaf size."""
 
 
 @dataclass(frozen=True)
 class TunedForest:
-    """The chosen forest and its out-of-bag P(positive) of the rows it was fitted on."""
+    """The chosen forest and its out-of-bag P of each class for the rows it was fitted on."""
 
     model: Any
     leaf_share: float
@@ -53,26 +54,36 @@ def tune_forest(inputs: Inputs, watch: Stopwatch) -> TunedForest:
         return kept
     X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
     with watch.stage("forest"):
-        forest = _tune_forest(X, codes, seed=inputs.seed, n_jobs=inputs.n_jobs)
+        forest = _tune_forest(X, codes, inputs)
     return inputs.kept.keep("tuned forest", inputs.fingerprint, forest)
 
 
-def _tune_forest(X: Matrix, codes: Codes, *, seed: int, n_jobs: int) -> TunedForest:
+def _tune_forest(X: Matrix, codes: Codes, inputs: Inputs) -> TunedForest:
     start = time.perf_counter()
     chosen: tuple[Any, float, Values] | None = None
     best_loss = np.inf
     for share in LEAF_SHARES:
-        model = RandomForestClassifier(
-            N_TREES, min_samples_leaf=share, oob_score=True, random_state=seed, n_jobs=n_jobs
-        ).fit(X, codes)
+        model, held_out = grow_forest(X, codes, inputs, share)
         if len(model.classes_) == 1:
-            return TunedForest(model, share, positive_probability(model, X), time.perf_counter() - start)
-        held_out = np.nan_to_num(model.oob_decision_function_[:, 1], nan=0.5)
-        loss = log_loss(codes, np.clip(held_out, 1e-3, 1 - 1e-3))
+            return TunedForest(model, share, held_out, time.perf_counter() - start)
+        loss = -float(np.mean(np.log(np.clip(held_out[np.arange(len(codes)), codes], CLIP, 1 - CLIP))))
         if loss < best_loss:
             chosen, best_loss = (model, share, held_out), loss
     assert chosen is not None
     return TunedForest(*chosen, time.perf_counter() - start)
+
+
+def grow_forest(X: Matrix, codes: Codes, inputs: Inputs, leaf: float) -> tuple[Any, Values]:
+    """Fit one forest, leaves of at least that share (or number) of rows; give it and its out-of-bag P."""
+    model = RandomForestClassifier(
+        N_TREES, min_samples_leaf=leaf, oob_score=True, random_state=inputs.seed, n_jobs=inputs.n_jobs
+    ).fit(X, codes)
+    if len(model.classes_) == 1:
+        return model, class_probability(model, X, inputs.n_classes)
+    held_out = np.zeros((len(codes), inputs.n_classes))
+    held_out[:, np.asarray(model.classes_, dtype=np.intp)] = model.oob_decision_function_
+    held_out[np.isnan(held_out).any(axis=1)] = 1 / inputs.n_classes  # in every tree's bag
+    return model, held_out
 
 
 def fit(inputs: Inputs) -> Outcome:
@@ -80,7 +91,7 @@ def fit(inputs: Inputs) -> Outcome:
     watch = Stopwatch()
     forest = tune_forest(inputs, watch)
     with watch.stage("predict"):
-        probability = positive_probability(forest.model, inputs.X)
+        probability = class_probability(forest.model, inputs.X, inputs.n_classes)
     return from_probability(
         inputs,
         probability,
@@ -88,3 +99,13 @@ def fit(inputs: Inputs) -> Outcome:
         seconds=watch.seconds,
         notes={"leaf_share": forest.leaf_share},
     )
+
+
+def fit_plain(inputs: Inputs) -> Outcome:
+    """Rank by the out-of-bag contradiction of one fully grown forest, flag where its prediction differs."""
+    watch = Stopwatch()
+    X, codes = inputs.X[inputs.is_labeled], inputs.given[inputs.is_labeled]
+    with watch.stage("forest"):
+        model, held_out = grow_forest(X, codes, inputs, 1)
+        probability = class_probability(model, inputs.X, inputs.n_classes)
+    return from_probability(inputs, probability, spread(inputs, held_out, probability), seconds=watch.seconds)

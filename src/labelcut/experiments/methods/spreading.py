@@ -29,19 +29,21 @@ ALPHAS = (0.1, 0.5, 0.9, 0.99)
 N_ITERATIONS = 200
 
 
-def spread_labels(weights: Any, given: Codes, alpha: float) -> Values:
-    """Run LabelSpreading and give P(positive) for every row; 1/2 where no label can be reached."""
+def spread_labels(weights: Any, given: Codes, alpha: float, n_classes: int = 2) -> Values:
+    """Run LabelSpreading and give P of each class for every row; all equal where no label can be reached."""
     model = LabelSpreading(kernel=lambda X, y: weights, alpha=alpha, max_iter=N_ITERATIONS)
     with warnings.catch_warnings():
         # 0.99 needs more steps than anyone waits for; the sides are settled long before.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # A row that no label reaches is divided by 0 inside; it becomes 1/2 below.
+        # A row that no label reaches is divided by 0 inside; its classes become equal below.
         warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
         model.fit(np.zeros((len(given), 1)), given)
     if len(model.classes_) == 1:
-        return np.full(len(given), float(model.classes_[0]))
-    shares: Values = np.nan_to_num(model.label_distributions_)
-    return np.where(shares.sum(axis=1) > 0, shares[:, 1], 0.5)
+        return np.asarray(np.eye(n_classes)[np.full(len(given), model.classes_[0])])
+    shares = np.zeros((len(given), n_classes))
+    shares[:, model.classes_] = np.nan_to_num(model.label_distributions_)
+    shares[shares.sum(axis=1) <= 0] = 1 / n_classes
+    return shares
 
 
 def fit(inputs: Inputs) -> Outcome:
@@ -56,20 +58,21 @@ def fit(inputs: Inputs) -> Outcome:
         weights = sparse.csr_matrix(graph.weights)
     labeled = np.flatnonzero(inputs.is_labeled)
     codes = inputs.given[labeled]
-    held_out = np.full((len(ALPHAS), len(labeled)), 0.5)
+    n_classes = inputs.n_classes
+    held_out = np.full((len(ALPHAS), len(labeled), n_classes), 1 / n_classes)
     with watch.stage("folds"):
         for _, rows in folds(codes, inputs.seed):
             hidden = inputs.given.copy()
             hidden[labeled[rows]] = UNLABELED
             for position, alpha in enumerate(ALPHAS):
-                held_out[position, rows] = spread_labels(weights, hidden, alpha)[labeled[rows]]
-    best = int(np.argmax(np.mean((held_out > 0.5) == (codes == 1), axis=1)))
+                held_out[position, rows] = spread_labels(weights, hidden, alpha, n_classes)[labeled[rows]]
+    best = int(np.argmax(np.mean(held_out.argmax(axis=2) == codes, axis=1)))
     with watch.stage("spread"):
-        probability = spread_labels(weights, inputs.given, ALPHAS[best])
+        probability = spread_labels(weights, inputs.given, ALPHAS[best], n_classes)
     return from_probability(
         inputs,
         probability,
         spread(inputs, held_out[best], probability),
         seconds=watch.seconds,
-        notes={"alpha": ALPHAS[best], "unreached_rows": int((probability == 0.5).sum())},
+        notes={"alpha": ALPHAS[best], "unreached_rows": int((np.ptp(probability, axis=1) == 0).sum())},
     )

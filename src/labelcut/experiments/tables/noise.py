@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labelcut.experiments.data import title_of
 from labelcut.experiments.lines import Lines
+from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.render import SCORE_TITLES, Table
 from labelcut.experiments.result_lines import Record

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import shorten
 
 from labelcut.experiments import run
-from labelcut.experiments.data import title_of
+from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.render import Table
 from labelcut.experiments.result_lines import Record

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labelcut.experiments.data import title_of
 from labelcut.experiments.lines import (
     LEVEL,
     NOISES,
@@ -17,6 +16,7 @@ from labelcut.experiments.lines import (
     paired,
     stack_means,
 )
+from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import printed
 from labelcut.experiments.render import SCORE_TITLES, Table, bold_best, mean_text, p_text

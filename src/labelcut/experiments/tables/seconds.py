@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labelcut.experiments.data import REAL, Synthetic, title_of
+from labelcut.experiments.data import REAL, Synthetic
 from labelcut.experiments.lines import Lines
+from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import printed
 from labelcut.experiments.render import Table, beside_printed
@@ -38,7 +39,7 @@ def cost_table(records: Sequence[Record]) -> Table:
     """Mean seconds per run, by method and size of the data."""
     seconds: dict[tuple[str, str], list[float]] = {}
     for record in records:
-        if "scores" in record and not record["settings"]:
+        if "scores" in record and not record["settings"] and _is_whole(record["data"]):
             seconds.setdefault((record["method"], _size_title(record["data"])), []).append(
                 record["seconds"]["total"]
             )
@@ -56,6 +57,11 @@ def cost_table(records: Sequence[Record]) -> Table:
         "needs. A forest that several methods share is counted for each of them.",
     )
     return Table("Mean seconds per run", ("Method", *sizes), rows, remarks, "cost")
+
+
+def _is_whole(data: str) -> bool:
+    """Whether the table is one of the paper's, and not a part of one."""
+    return data in REAL or data.startswith(Synthetic.PREFIX)
 
 
 def _size_title(data: str) -> str:
