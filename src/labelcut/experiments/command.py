@@ -45,7 +45,9 @@ def list_(results: Path) -> None:
 
 @experiment.command("run")
 @click.argument("study")
-@click.option("--only", multiple=True, help="A method, a data set or a noise level (20); may be repeated.")
+@click.option(
+    "--only", multiple=True, help="A method, data set, noise level (20) or kind of noise; may be repeated."
+)
 @click.option("--seeds", type=int, help="Only seeds below this number.")
 @click.option("--jobs", default=None, type=int, help="Runs at a time; 1, or all workers of a cluster.")
 @click.option("--retry", is_flag=True, help="Do failed runs again.")
