@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from labelcut.experiments.data import ORIGINALS, REAL
 from labelcut.experiments.drawn import DRAWN
-from labelcut.experiments.loading import RARE, STEP
+from labelcut.experiments.loading import RARE, STEP, title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.noise_kinds import UNIFORM
 from labelcut.experiments.result_lines import Record
@@ -131,8 +131,6 @@ def by_labeled_share(record: Record) -> tuple[object, str]:
 
 def by_table(record: Record) -> tuple[object, str]:
     """Sort by the table itself, and by the noise planted in it."""
-    from labelcut.experiments.loading import title_of
-
     noise = noise_word(record["noise"])
     title = title_of(record["data"])
     return (place_of(record["data"]), float(noise)), title if noise == "0" else f"{title}, {noise} % planted"
