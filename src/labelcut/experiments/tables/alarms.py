@@ -13,54 +13,65 @@ from labelcut.experiments.result_lines import Record
 
 
 def alarm_tables(found: Conditions, name: str) -> list[Table]:
-    """Give expected share, largest share of a class flagged, and how often evidence is denied, per table."""
+    """Give expected share, largest share of a class flagged, and how often evidence is denied."""
     return [
         _table(
             found,
+            "expected_share",
             "Expected wrong labels, percent of the labels",
             _expected_text,
-            "Mean over the seeds, in brackets the true share where labels are wrong.",
-            f"{name}-expected",
+            "Mean over the runs, in brackets the true share where labels are wrong.",
+            f"{name}-alarms",
         ),
         _table(
             found,
+            "worst_class_flagged",
             "Largest share of one class that is flagged, percent",
             _flagged_text,
-            "Mean over the seeds (largest of them).",
+            "Mean over the runs (largest of them).",
             f"{name}-flagged",
         ),
-        _table(
-            found,
-            "Runs in which the method says that there is no evidence",
-            _denied_text,
-            "- : the method has no view on that.",
-            f"{name}-evidence",
-        ),
+        evidence_table(found, name),
     ]
 
 
+def evidence_table(found: Conditions, name: str) -> Table:
+    """Count the runs in which a method says that the columns do not tell the classes apart."""
+    title = "Runs in which the method says that there is no evidence"
+    remark = "Methods that say nothing of it are left out."
+    return _table(found, "says_evidence", title, _denied_text, remark, f"{name}-evidence")
+
+
 def _table(
-    found: Conditions, title: str, text: Callable[[Sequence[Record]], str], remark: str, name: str
+    found: Conditions,
+    score: str,
+    title: str,
+    text: Callable[[Sequence[Record]], str],
+    remark: str,
+    name: str,
 ) -> Table:
-    methods = found.methods()
-    rows = []
-    counts: dict[str, int] = {}
-    for condition, by_method in found.runs.items():
-        runs = {method: [run["scores"] for run in by_method.get(method, {}).values()] for method in methods}
-        rows.append((condition, *(text(runs[method]) if runs[method] else "-" for method in methods)))
-        for method in methods:
-            counts[method] = counts.get(method, 0) + len(runs[method])
-    told = ", ".join(f"{METHODS[method].title} {count}" for method, count in counts.items())
-    head = ("Table", *(METHODS[method].title for method in methods))
+    """Build one row per condition and one column per method that has this score."""
+    runs = {
+        (condition, method): [run["scores"] for run in done.values() if run["scores"].get(score) is not None]
+        for condition, by_method in found.runs.items()
+        for method, done in by_method.items()
+    }
+    counts = {m: sum(len(some) for (_, of), some in runs.items() if of == m) for m in found.methods()}
+    methods = [method for method, count in counts.items() if count]
+    rows = (
+        (condition, *(text(some) if (some := runs.get((condition, method))) else "-" for method in methods))
+        for condition in found.runs
+        if methods
+    )
+    told = ", ".join(f"{METHODS[method].title} {counts[method]}" for method in methods)
+    head = ("Condition", *(METHODS[method].title for method in methods))
     return Table(title, head, tuple(rows), (remark, f"Runs: {told}."), name)
 
 
 def _expected_text(scores: Sequence[Record]) -> str:
-    known = [one["expected_share"] for one in scores if one.get("expected_share") is not None]
-    if not known:
-        return "-"
     wrong = np.mean([one["wrong_share"] for one in scores])
-    return f"{100 * np.mean(known):.1f}" + (f" [{100 * wrong:.1f}]" if wrong > 0 else "")
+    expected = f"{100 * np.mean([one['expected_share'] for one in scores]):.1f}"
+    return expected + (f" [{100 * wrong:.1f}]" if wrong > 0 else "")
 
 
 def _flagged_text(scores: Sequence[Record]) -> str:
@@ -69,5 +80,4 @@ def _flagged_text(scores: Sequence[Record]) -> str:
 
 
 def _denied_text(scores: Sequence[Record]) -> str:
-    said = [one["says_evidence"] for one in scores if one.get("says_evidence") is not None]
-    return f"{sum(value == 0 for value in said)} of {len(said)}" if said else "-"
+    return f"{sum(one['says_evidence'] == 0 for one in scores)} of {len(scores)}"

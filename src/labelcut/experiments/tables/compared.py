@@ -55,14 +55,15 @@ def means_table(found: Conditions, score: str, where: str, name: str) -> Table:
         f"{SCORE_TITLES[score]}: {where}",
         ("Method", *columns),
         rows,
-        (f"Mean of {_span(sizes.values())} tables; {n_runs} runs of each method, those that all have done.",),
+        (f"Mean of {_span(sizes.values())}; {n_runs} runs of each method, those that all have done.",),
         f"{name}-{score}",
     )
 
 
 def _span(counts: Collection[int]) -> str:
-    """Read a number, or "7-10" where columns differ."""
-    return "-".join(str(count) for count in sorted({min(counts, default=0), max(counts, default=0)}))
+    """Say how many tables: "10 tables", or "7-10 tables" where columns differ."""
+    span = "-".join(str(count) for count in sorted({min(counts, default=0), max(counts, default=0)}))
+    return f"{span} table{'' if span == '1' else 's'}"
 
 
 def differences_table(found: Conditions, score: str, where: str, name: str) -> Table:

@@ -17,7 +17,7 @@ from labelcut.experiments.conditions import (
 from labelcut.experiments.noise_kinds import UNIFORM
 from labelcut.experiments.render import Table
 from labelcut.experiments.result_lines import Record
-from labelcut.experiments.tables.alarms import alarm_tables
+from labelcut.experiments.tables.alarms import alarm_tables, evidence_table
 from labelcut.experiments.tables.compared import (
     SCORES,
     behind_table,
@@ -42,6 +42,7 @@ def fresh_tables(records: Sequence[Record]) -> list[Table]:
             expected_table(found, where, name),
             promise_table(found, where, name),
             *ours_by_table(found, where, name),
+            *alarm_tables(found, name),
             behind_table(found, "fresh seeds", name),
         ]
     )
@@ -57,6 +58,7 @@ def kinds_tables(records: Sequence[Record]) -> list[Table]:
         tables += [means_table(found, score, where, name) for score in SCORES]
         tables += [differences_table(found, score, where, name) for score in SCORES]
         tables += [expected_table(found, where, name), promise_table(found, where, name)]
+        tables.append(evidence_table(found, name))
         tables.append(behind_table(found, f"kinds of noise, {tables_kind}", name, by_data=False))
         uniform = Conditions.of((r for r in mine if kind_of(r) in ("none", UNIFORM)), by_noise)
         where, name = f"by level of uniform noise, {tables_kind}", f"levels-{number + 1}"
