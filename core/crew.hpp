@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "parametric_cut.hpp"
+#include "poll.hpp"
 
 namespace labelcut {
 

@@ -25,7 +25,8 @@
 //     thresholds.hpp  at the end each group's threshold is computed anew from the given numbers
 //     crew.hpp        threads, progress, stopping early
 //
-// These share numbers.hpp, sum.hpp, grouping.hpp and search.hpp (breadth first, by all threads that are idle).
+// These share numbers.hpp, sum.hpp, grouping.hpp, poll.hpp and search.hpp (breadth first, by all threads that are idle). How
+// arrays come from Python is in arrays.hpp; the other half of the core, which finds neighbours, begins with neighbors.hpp.
 //
 // Guarantees. The answer has the same bytes for any number of threads. There are no absolute tolerances: rounding is
 // relative to the terms of a node and to what passes through it. Where costs and capacities, or slopes, differ in size by
@@ -43,8 +44,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
+
+#include "poll.hpp"
 
 namespace labelcut {
 
@@ -57,8 +59,6 @@ struct Graph {
   const double* capacity;
 };
 
-// Called on the calling thread several times a second with the number of settled nodes. It may throw to stop.
-using Poll = std::function<void(std::int64_t n_settled)>;
 
 // join_at for every node. Capacities, costs and slopes are finite, capacities and slopes not negative, t_min <= t_max;
 // nodes that join before t_min get -inf, nodes that have not joined at t_max get +inf.

@@ -1,14 +1,21 @@
-// The core against enumeration of all subsets, without Python: what `make sanitize` runs.
+// The core against enumeration of all subsets, and of all distances, without Python: what `make sanitize` runs.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
+#include "equal_rows.hpp"
+#include "neighbors.hpp"
 #include "parametric_cut.hpp"
+#include "symmetry.hpp"
+#include "tile.hpp"
 
 namespace {
 
@@ -192,9 +199,145 @@ void a_routed_flow_respects_capacities() {
   expect(moves, "something flows");
 }
 
+// Small whole numbers: no bound and no distance is rounded, so all kinds of loops have to agree to the last bit.
+void all_loops_of_this_processor_agree() {
+  std::vector<labelcut::Loops> kinds = {labelcut::plain_loops, labelcut::loops()};
+#ifdef LABELCUT_X86
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kinds.push_back(labelcut::avx2_loops);
+#endif
+  std::mt19937 random(3);
+  const auto draw = [&random](auto& numbers) {
+    for (auto& x : numbers) x = static_cast<std::decay_t<decltype(x)>>(static_cast<int>(random() % 9) - 4);
+  };
+  const auto hits = [&](const labelcut::Loops& kind, auto lane, std::size_t n_columns, unsigned seed) {
+    using Number = decltype(lane);
+    random.seed(seed);
+    std::vector<Number> factor(n_columns * labelcut::kQueriesAtOnce), limit(labelcut::kQueriesAtOnce);
+    std::vector<Number> table(3 * (1 + n_columns) * labelcut::kLanes<Number>);
+    draw(factor), draw(limit), draw(table);
+    table[1] = std::numeric_limits<Number>::quiet_NaN();
+    limit[0] = std::numeric_limits<Number>::infinity();
+    std::vector<std::uint32_t> found(3 * labelcut::kQueriesAtOnce);
+    kind.scan(labelcut::Tile<Number>{n_columns, 3, factor.data(), limit.data(), table.data(), found.data()});
+    expect((found[0] & 2u) == 0, "what is no number is at most no limit");
+    return found;
+  };
+  const auto away = [&](const labelcut::Loops& kind, std::size_t n_columns, unsigned seed) {
+    random.seed(seed);
+    std::vector<double> point(n_columns * labelcut::kPointsAtOnce), center(2 * n_columns * labelcut::kLanes<double>);
+    draw(point), draw(center);
+    std::vector<double> squared(2 * labelcut::kPointsAtOnce * labelcut::kLanes<double>);
+    kind.measure({n_columns, 2, point.data(), center.data(), squared.data()});
+    return squared;
+  };
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    const std::size_t n_columns = 1 + seed % 23;
+    for (const labelcut::Loops& kind : kinds) {
+      expect(hits(kind, 0.0f, n_columns, seed) == hits(kinds[0], 0.0f, n_columns, seed), "the same hits among floats");
+      expect(hits(kind, 0.0, n_columns, seed) == hits(kinds[0], 0.0, n_columns, seed), "the same hits among doubles");
+      expect(away(kind, n_columns, seed) == away(kinds[0], n_columns, seed), "the same distances from centers");
+    }
+  }
+}
+
+// Rows of small whole numbers, many of them equal, in cells of any size; asked for all of their others by one thread and by two.
+template <typename Row, typename Number>
+void the_nearest_rows_are_those_of_all_distances() {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 200; ++trial) {
+    const std::int64_t n_given = 2 + static_cast<std::int64_t>(random() % 60), n_columns = 1 + trial % 9;
+    std::vector<double> given(static_cast<std::size_t>(n_given * n_columns));
+    for (double& x : given) x = static_cast<double>(random() % 3);
+    std::vector<std::int32_t> number(static_cast<std::size_t>(n_given));
+    const std::int64_t n = labelcut::number_equal_rows(given.data(), n_given, n_columns, number.data());
+    std::vector<Row> rows;
+    std::vector<std::int32_t> equal;
+    std::vector<std::int64_t> equal_start{0};
+    for (std::int32_t d = 0; d < n; ++d) {
+      const auto first = std::find(number.begin(), number.end(), d) - number.begin();
+      for (std::int64_t h = 0; h < n_columns; ++h) rows.push_back(static_cast<Row>(given[static_cast<std::size_t>(first * n_columns + h)]));
+      for (std::int32_t i = 0; i < n_given; ++i) {
+        if (number[static_cast<std::size_t>(i)] == d) equal.push_back(i);
+      }
+      equal_start.push_back(static_cast<std::int64_t>(equal.size()));
+    }
+    const labelcut::DistinctRows<Row> distinct{n, n_columns, rows.data(), equal.data(), equal_start.data()};
+    std::vector<double> center(static_cast<std::size_t>(n_columns), 1.0);
+    std::vector<std::int32_t> column(static_cast<std::size_t>(n_columns));
+    std::iota(column.begin(), column.end(), 0);
+    const labelcut::Shortening shortening{n_columns, 1 + trial % n_columns, center.data(), column.data(), 0.5};
+    const std::size_t n_short = static_cast<std::size_t>(shortening.n_short());
+    std::vector<std::int64_t> start{0};
+    while (start.back() < n) start.push_back(std::min<std::int64_t>(n, start.back() + 1 + static_cast<std::int64_t>(random() % 20)));
+    const std::size_t n_cells = start.size() - 1;
+    // A cell around its first row, as wide as it has to be.
+    std::vector<double> centers(n_cells * n_short), radius(n_cells, 0.0), point(n_short);
+    for (std::size_t c = 0; c < n_cells; ++c) {
+      double* const middle = centers.data() + c * n_short;
+      shortening.shorten(distinct.row(start[c]), middle);
+      for (std::int64_t i = start[c]; i < start[c + 1]; ++i) {
+        shortening.shorten(distinct.row(i), point.data());
+        const double squared = labelcut::squared_distance(point.data(), middle, static_cast<std::int64_t>(n_short));
+        radius[c] = std::max(radius[c], std::sqrt(squared));
+      }
+    }
+    const auto n_lanes = static_cast<std::int64_t>(labelcut::kLanes<Number>);
+    const auto n_all = static_cast<std::int64_t>(n_cells);
+    std::vector<Number> table(static_cast<std::size_t>(labelcut::table_size(start.data(), n_all, shortening.n_short(), n_lanes)));
+    labelcut::pack_cells(distinct, shortening, start.data(), n_all, table.data());
+    const labelcut::Cells<Number> cells{n_all, start.data(), centers.data(), radius.data(), table.data()};
+    const std::int64_t k = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(n_given - 1));
+    for (const int n_threads : {1, 2}) {
+      std::vector<std::int32_t> nearest(static_cast<std::size_t>(n_given * k));
+      std::vector<Row> distance(nearest.size());
+      labelcut::search(distinct, shortening, cells, labelcut::Queries<Row>{0, nullptr, k, n_all}, n_threads, [](std::int64_t) {},
+                       labelcut::Nearest<Row>{nearest.data(), distance.data()});
+      for (std::int32_t i = 0; i < n_given; ++i) {
+        std::vector<std::pair<double, std::int32_t>> others;
+        for (std::int32_t j = 0; j < n_given; ++j) {
+          if (j == i) continue;
+          others.push_back({labelcut::squared_distance(&given[static_cast<std::size_t>(i * n_columns)],
+                                                       &given[static_cast<std::size_t>(j * n_columns)], n_columns), j});
+        }
+        std::sort(others.begin(), others.end());
+        for (std::int64_t f = 0; f < k; ++f) {
+          const auto at = static_cast<std::size_t>(i * k + f);
+          expect(nearest[at] == others[static_cast<std::size_t>(f)].second, "the nearest rows, ties by number");
+          expect(distance[at] == static_cast<Row>(std::sqrt(others[static_cast<std::size_t>(f)].first)), "and how far they are");
+        }
+      }
+    }
+  }
+}
+
+// 0 and 1 choose each other, 2 chooses both with a weight of 0 for one of them, 3 is chosen by none and chooses none.
+void a_graph_is_made_symmetric_in_place() {
+  const std::vector<std::int64_t> start{0, 1, 2, 4, 4};
+  std::vector<std::int32_t> column{1, 0, 1, 0};
+  std::vector<float> weight{1, 3, 0, 4};
+  std::vector<std::int64_t> new_start(5);
+  labelcut::prepare_symmetry(labelcut::Lists<float>{4, start.data(), column.data(), weight.data()}, new_start.data());
+  expect(new_start == std::vector<std::int64_t>{0, 2, 4, 6, 6}, "rows grow by those that chose them");
+  column.resize(6);
+  weight.resize(6);
+  labelcut::symmetrise(labelcut::Lists<float>{4, start.data(), column.data(), weight.data()}, true, new_start.data());
+  expect(new_start == std::vector<std::int64_t>{0, 2, 3, 4, 4}, "weights of 0 are left out");
+  column.resize(4);
+  weight.resize(4);
+  expect(column == std::vector<std::int32_t>{1, 2, 0, 0} && weight == std::vector<float>{2, 2, 2, 2}, "the mean of both");
+  std::vector<std::int32_t> part(4);
+  expect(labelcut::number_parts(4, new_start.data(), column.data(), part.data()) == 2, "two parts");
+  expect(part == std::vector<std::int32_t>{0, 0, 0, 1}, "in the order of their first rows");
+}
+
 }  // namespace
 
 int main() {
+  all_loops_of_this_processor_agree();
+  the_nearest_rows_are_those_of_all_distances<float, float>();
+  the_nearest_rows_are_those_of_all_distances<double, float>();
+  the_nearest_rows_are_those_of_all_distances<double, double>();
+  a_graph_is_made_symmetric_in_place();
   no_subset_is_cheaper();
   no_subset_is_cheaper_among_many_copies();
   threads_change_nothing();

@@ -15,7 +15,7 @@ import labelcut
 DOCS = Path(__file__).parent.parent / "docs"
 EXAMPLES = ("guide.md", "coming-from.md")
 # The command line and the experiments have tests of their own; _core is compiled.
-APART = ("labelcut.cli", "labelcut.experiments", "labelcut.cut._core")
+APART = ("labelcut.cli", "labelcut.experiments", "labelcut.cut._core", "labelcut.graph._core")
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(labelcut.__path__, "labelcut.")

@@ -103,7 +103,7 @@ def test_nothing_imports_the_experiments(imports):
 def test_the_core_knows_nothing_of_python():
     core = SOURCE.parents[1] / "core"
     for path in sorted(core.glob("*.?pp")):
-        if path.name != "bindings.cpp":
+        if path.name not in ("arrays.hpp", "cut_bindings.cpp", "graph_bindings.cpp"):
             includes = [line for line in path.read_text().splitlines() if line.startswith("#include")]
             assert not [line for line in includes if "Python" in line or "nanobind" in line], path.name
 

@@ -12,11 +12,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from labelcut.graph import (
-    blocks,
     bounds,
     build_index,
     cells,
-    distinct,
     graph_from_distances,
     nearest,
     neighbors,
@@ -64,7 +62,6 @@ def test_neighbors_are_those_of_the_full_table(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_cells_do_not_change_the_answer(seed, monkeypatch):
     monkeypatch.setattr(nearest, "CELLS_FROM", 2)
-    monkeypatch.setattr(cells, "FIRST_ROWS", 5)
     rng = np.random.default_rng(seed)
     for kind, X in tables(seed):
         k = int(rng.integers(1, min(len(X), 12)))
@@ -80,14 +77,14 @@ def test_cells_do_not_change_the_answer(seed, monkeypatch):
 def test_cells_leave_out_most_rows_and_none_that_matter():
     X = np.vstack([np.random.default_rng(0).normal(size=(4500, 3)), np.zeros((50, 3))])
     index = build_index(X)
-    rows = index.distinct.rows
-    divided = cells.Cells.of(index.bounds, rows, None)
-    everywhere = bounds.search_everywhere(index.distinct, rows, 8, index.bounds, None)
-    in_cells = cells.search_cells(index.distinct, rows, 8, index.bounds, divided, divided.count, None)
+    one = cells.Cells.one(index.distinct, index.shortening)
+    everywhere = cells.search_cells(index.distinct, one, X, 8, 1, None)
+    ordered, divided = cells.divide(index.distinct, index.shortening, None)
+    in_cells = cells.search_cells(ordered, divided, X, 8, divided.count, None)
     assert in_cells[0].tolist() == everywhere[0].tolist()
     assert in_cells[1].tolist() == everywhere[1].tolist()
-    away = cells.center_distances(index.bounds.shorten(rows), divided.centers)
-    reach = everywhere[1][:, -1:] * index.bounds.unit + divided.radius
+    away = np.sqrt(np.square(divided.centers[:, None] - index.shortening.shorten(X)).sum(axis=2)).T
+    reach = everywhere[1][:, -1:] * index.shortening.unit + divided.radius
     assert (away <= reach).mean() < 0.3
 
 
@@ -121,18 +118,11 @@ def test_an_index_answers_again_after_a_pickle(monkeypatch):
     queries = rng.normal(size=(80, 4))
     before = index.of(queries, 5)
     assert index.cells is not None
-    monkeypatch.setattr(cells.Cells, "of", None)  # what was divided once is not divided again
+    monkeypatch.setattr(nearest, "divide", None)  # what was divided once is not divided again
     for again in (index, pickle.loads(pickle.dumps(index))):
         assert again.of(queries, 5).index.tolist() == before.index.tolist()
         assert again.of(queries, 5).distance.tolist() == before.distance.tolist()
         assert similarity_graph(again, n_neighbors=3).weights.shape == (300, 300)
-
-
-def test_blocks_are_answered_in_their_order_by_any_number_of_threads():
-    for n_jobs in (1, 2, 3, 8):
-        for n_blocks in range(6):
-            found = blocks.in_threads(lambda some: [10 * b for b in some], range(n_blocks), n_jobs)
-            assert found == [10 * b for b in range(n_blocks)]
 
 
 def test_a_row_is_left_out_by_its_number_and_not_its_equals():
@@ -156,14 +146,16 @@ def test_approximate_neighbors_are_mostly_the_true_ones_and_say_how_many(kind, m
     recall = (true.index[:, :, None] == found.index[:, None, :]).any(axis=2).mean()
     assert recall > 0.95
     assert found.recall == pytest.approx(recall, abs=0.02)
-    assert (found.distance >= true.distance).all()
+    assert (found.distance >= (1 - 1e-5) * true.distance).all()
     assert not (found.index == np.arange(len(X))[:, None]).any()
     i, j = np.arange(0, len(X), 97), found.index[::97, -1]
-    assert found.distance[::97, -1].tolist() == np.sqrt(np.square(X[i] - X[j]).sum(axis=1)).tolist()
+    assert found.distance.dtype == np.float32
+    assert found.distance[::97, -1] == pytest.approx(np.sqrt(np.square(X[i] - X[j]).sum(axis=1)), rel=1e-5)
 
 
 def test_approximate_neighbors_do_not_depend_on_threads(monkeypatch):
     monkeypatch.setattr(nearest, "CELLS_FROM", 1000)
+    monkeypatch.setattr(nearest, "SAMPLE", 1000)
     rng = np.random.default_rng(0)
     X, queries = rng.normal(size=(6000, 5)), rng.normal(size=(1500, 5))
     for new in (None, queries):
@@ -239,14 +231,12 @@ def test_shuffling_rows_of_distinct_distances_shuffles_the_graph():
     assert abs(again - graph[shuffled][:, shuffled]).max() == 0.0
 
 
-def test_threads_and_blocks_change_nothing(monkeypatch):
+def test_threads_and_chunks_change_nothing(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.vstack([rng.integers(0, 3, (400, 6)), rng.normal(size=(300, 6))]) * rng.random(6)
     usual = similarity_graph(X, n_jobs=1).weights
-    for height, numbers in [(17, 1 << 22), (256, 50)]:
-        monkeypatch.setattr(bounds, "BLOCK_ROWS", height)
-        monkeypatch.setattr(bounds, "SMALL_BOUNDS", 0)
-        monkeypatch.setattr(distinct, "PAIR_NUMBERS", numbers)
+    for n_rows in (17, 256):
+        monkeypatch.setattr(bounds, "CHUNK_ROWS", n_rows)
         for n_jobs in (1, 2, 3):
             graph = similarity_graph(X, n_jobs=n_jobs).weights
             assert graph.data.tobytes() == usual.data.tobytes()
@@ -261,10 +251,10 @@ def test_columns_that_hardly_vary_still_decide_close_races(spread):
     found = neighbors(X, 5)
     assert found.index.tolist() == index.tolist()
     assert found.distance.tolist() == distance.tolist()
-    chosen = build_index(X).bounds
-    buffer = np.empty((700, 700), dtype=chosen.number)
-    query, _ = bounds.candidates(distinct.DistinctRows.of(X), X, 6, chosen, buffer)
-    assert query.size < 20 * 700, "bounds that tell rows apart were not used"
+    index = build_index(X)
+    one = cells.Cells.one(index.distinct, index.shortening)
+    n_measured = cells.search_cells(index.distinct, one, X, 6, 1, None)[2]
+    assert n_measured < 150 * 700, "bounds that tell rows apart were not used"
 
 
 # ---- the graph
@@ -310,6 +300,43 @@ def test_tiny_weights_are_kept():
     graph = similarity_graph(np.array([[0.0], [10.0]]), n_neighbors=1, bandwidth=0.75)
     assert graph.degree.tolist() == [np.exp(-100 / (2 * 0.75**2))] * 2
     assert 0.0 < graph.degree[0] < 1e-38
+
+
+def test_a_large_table_has_float32_weights_close_to_the_exact_ones(monkeypatch):
+    X = 1e6 + np.random.default_rng(0).normal(size=(1500, 3))
+    exact = similarity_graph(X, n_neighbors=6)
+    monkeypatch.setattr(nearest, "CELLS_FROM", 1000)
+    monkeypatch.setattr(nearest, "SAMPLE", 200)
+    monkeypatch.setattr(nearest, "RECALL", 1.0)
+    large = similarity_graph(X, n_neighbors=6, method="approximate")
+    assert large.recall > 0.99
+    assert large.weights.dtype == np.float32
+    assert large.weights.indices.dtype == np.int32
+    assert abs(large.weights - large.weights.T).max() == 0.0
+    assert (abs(large.weights - exact.weights) > 1e-6).nnz <= 0.02 * exact.weights.nnz
+    assert large.degree.dtype == np.float64
+    assert large.degree.tolist() == pytest.approx(large.weights.toarray().astype(float).sum(axis=1).tolist())
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
+def test_rows_kept_as_float32_are_found_at_any_size(scale, monkeypatch):
+    monkeypatch.setattr(nearest, "CELLS_FROM", 50)
+    monkeypatch.setattr(nearest, "SAMPLE", 20)
+    X = scale * (100 + np.random.default_rng(0).normal(size=(300, 3)))
+    index = build_index(X, method="approximate")
+    assert index.distinct.rows.dtype == np.float32
+    queries = np.vstack([X[:5], X[:1] * 1e9])
+    near, distance = slow_neighbors(X, 4, queries)
+    found = index.of(queries, 4)
+    assert found.index[:5].tolist() == near[:5].tolist()
+    assert found.distance[:, 1:] == pytest.approx(distance[:, 1:], rel=1e-4)
+
+
+def test_an_index_does_not_follow_later_changes_of_its_rows():
+    X = np.arange(10.0)[:, None]
+    index = build_index(X)
+    X[:] = 0.0
+    assert index.of([[3.2]], 2).index.tolist() == [[3, 4]]
 
 
 # ---- known distances

@@ -1,45 +1,39 @@
-"""Search in cells: rows divided by the nearest of some centers; a query looks only into cells near it.
-
-The search is exact when every cell that could hold a neighbor is visited, and approximate when a query visits
-only so many of the nearest cells.
-"""
+"""Rows divided by the nearest of some centers; a query looks only into cells near it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelcut.arrays import Floats, Ints
-from labelcut.graph.blocks import in_threads
-from labelcut.graph.bounds import LowerBounds, columns_with_small_bounds
-from labelcut.graph.distinct import DistinctRows, farthest
+import labelcut.graph.compiled as compiled
+from labelcut.arrays import Floats
+from labelcut.graph.bounds import Shortening, in_chunks
+from labelcut.graph.distinct import DistinctRows
+from labelcut.threads import thread_count
 
-__all__ = ["Cells", "search_cells"]
+__all__ = ["Cells", "divide", "search_cells"]
 
 
-#: Rows per center and rounds to place it, rows for a first guess, queries and rows handled at once.
+#: Rows per center and rounds to place it.
 ROWS_PER_CENTER = 50
 ROUNDS = 8
-FIRST_ROWS = 1000
-CELL_QUERIES = 1 << 13
-CENTER_ROWS = 1 << 12
+
+#: The bytes of the widest registers; the core packs so much of one column side by side.
+LANE_BYTES = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Rows divided by the center they are nearest to, in the shortened columns of the bounds."""
+    """Rows that lie in the order of the centers they are nearest to, in shortened columns."""
 
+    shortening: Shortening
     centers: Floats
-    radius: Floats  # no member is farther from its center
-    number: Ints  # the cell of each row
-    members: Ints  # all rows, those of cell 0 first
-    table: NDArray[Any]  # the table of the bounds in that order, so that a cell lies in one piece
-    starts: Ints  # where the members of each cell begin; one more at the end
-    around: Ints  # for each cell all cells, nearest first
+    radius: Floats  # no row of a cell is farther from its center
+    starts: NDArray[np.int64]  # where the rows of each cell begin; one more at the end
+    table: NDArray[Any]  # shortened rows as the core wants them
 
     @property
     def count(self) -> int:
@@ -47,134 +41,101 @@ class Cells:
         return len(self.centers)
 
     @classmethod
-    def of(cls, bounds: LowerBounds, rows: Floats, n_jobs: int | None) -> Cells:
-        """Place the centers by a few rounds of k-means on some of the rows."""
-        n_cells = int(np.sqrt(len(rows)))
-        rng = np.random.default_rng(0)
-        some = rng.choice(len(rows), min(len(rows), n_cells * ROWS_PER_CENTER), replace=False)
-        sample = bounds.shorten(rows[some])
-        centers = sample[:n_cells].copy()
-        for _ in range(ROUNDS):
-            number, _ = nearest_center(sample, centers, n_jobs)
-            count = np.bincount(number, minlength=n_cells)
-            used = count > 0
-            for h in range(centers.shape[1]):
-                centers[used, h] = np.bincount(number, sample[:, h], n_cells)[used] / count[used]
-        number, distance = nearest_center(bounds.shorten(rows), centers, n_jobs)
-        radius = np.zeros(n_cells)
-        np.maximum.at(radius, number, distance)
-        members = np.argsort(number, kind="stable")
-        starts = np.append(0, np.cumsum(np.bincount(number, minlength=n_cells)))
-        around = np.argsort(center_distances(centers, centers), axis=1, kind="stable")
-        return cls(centers, radius, number, members, bounds.table[:, members], starts, around)
+    def one(cls, distinct: DistinctRows, shortening: Shortening) -> Cells:
+        """Return all rows in one cell."""
+        rows = distinct.rows
+        sizes = [
+            np.square(shortening.shorten(rows[chunk])).sum(axis=1).max() for chunk in in_chunks(len(rows))
+        ]
+        centers, radius = np.zeros((1, shortening.n_short)), np.sqrt(np.array([max(sizes)]))
+        return cls.packed(distinct, shortening, centers, radius, np.array([0, len(rows)]))
 
-    def around_cell(self, cell: int, n_rows: int) -> tuple[NDArray[Any], Ints]:
-        """Return table and rows of the cells around a cell that together hold the given number of rows."""
-        size = np.cumsum(np.diff(self.starts)[self.around[cell]])
-        chosen = self.around[cell, : 1 + np.searchsorted(size, n_rows)]
-        pieces = [slice(self.starts[c], self.starts[c + 1]) for c in chosen]
-        rows = np.concatenate([self.members[piece] for piece in pieces])
-        return np.hstack([self.table[:, piece] for piece in pieces]), rows
+    @classmethod
+    def packed(
+        cls,
+        distinct: DistinctRows,
+        shortening: Shortening,
+        centers: Floats,
+        radius: Floats,
+        starts: NDArray[np.int64],
+    ) -> Cells:
+        """Return cells with their table."""
+        core = compiled.in_use
+        n_lanes = LANE_BYTES // np.dtype(shortening.number).itemsize
+        table = np.empty(core.table_size(starts, shortening.n_short, n_lanes), dtype=shortening.number)
+        core.pack_cells(distinct.rows, *shortening.arguments, starts, table)
+        return cls(shortening, centers, radius, starts, table)
 
-    def ranks(self, queries: Floats, rows: Ints) -> Ints:
-        """Return how many cells are nearer to each (shortened) query than the cells of the given rows."""
-        distance = center_distances(queries, self.centers)
-        reached = np.take_along_axis(distance, self.number[rows], axis=1)
-        return np.asarray((distance[:, None, :] < reached[:, :, None]).sum(axis=2))
+
+def divide(distinct: DistinctRows, shortening: Shortening, n_jobs: int | None) -> tuple[DistinctRows, Cells]:
+    """Return rows in the order of their cells, and the cells, placed by k-means on some of the rows."""
+    n_cells = int(np.sqrt(len(distinct.rows)))
+    rng = np.random.default_rng(0)
+    some = rng.choice(len(distinct.rows), min(len(distinct.rows), n_cells * ROWS_PER_CENTER), replace=False)
+    sample = distinct.rows[some]
+    short = shortening.shorten(sample)
+    centers = short[:n_cells].copy()
+    for _ in range(ROUNDS):
+        number, _ = _nearest_center(sample, shortening, centers, n_jobs)
+        count = np.bincount(number, minlength=n_cells)
+        used = count > 0
+        for h in range(centers.shape[1]):
+            centers[used, h] = np.bincount(number, short[:, h], n_cells)[used] / count[used]
+    number, distance = _nearest_center(distinct.rows, shortening, centers, n_jobs)
+    count = np.bincount(number, minlength=n_cells)
+    radius = np.zeros(n_cells)
+    np.maximum.at(radius, number, distance)
+    used = count > 0
+    starts = np.append(0, np.cumsum(count[used]))
+    ordered = distinct.in_order(np.argsort(number, kind="stable"))
+    return ordered, Cells.packed(ordered, shortening, centers[used], radius[used], starts)
 
 
 def search_cells(
     distinct: DistinctRows,
-    queries: Floats,
-    k: int,
-    bounds: LowerBounds,
     cells: Cells,
+    queries: NDArray[Any] | None,
+    k: int,
     n_visited: int,
     n_jobs: int | None,
-) -> tuple[Ints, Floats]:
-    """Return row numbers and distances of the k nearest rows in the given number of cells around each query.
+) -> tuple[NDArray[np.int32], NDArray[Any], int]:
+    """Return row numbers and distances of the k nearest rows, and how many distances were measured.
 
-    The search is exact when all cells may be visited: those too far away to hold one of the k are left out.
+    Asked are new rows or, without them, all rows for their nearest others. The search is exact when all cells
+    may be visited: those too far away to hold one of the k are left out.
     """
-    # Queries that are near each other visit the same cells, so they are handled together.
-    is_own = queries is distinct.rows
-    number = cells.number if is_own else nearest_center(bounds.shorten(queries), cells.centers, n_jobs)[0]
-    order = np.argsort(number, kind="stable")
-
-    def search(starts: Sequence[int]) -> list[tuple[Ints, Floats]]:
-        buffer = np.empty(CELL_QUERIES * int(np.diff(cells.starts).max()), dtype=bounds.number)
-        found = []
-        for start in starts:
-            some = queries[order[start : start + CELL_QUERIES]]
-            query, candidate = _candidates(distinct, some, k, bounds, cells, n_visited, buffer)
-            found.append(distinct.nearest_of(some, query, candidate, k))
-        return found
-
-    found = in_threads(search, range(0, len(queries), CELL_QUERIES), n_jobs)
-    index = np.empty((len(queries), k), dtype=np.intp)
-    distance = np.empty((len(queries), k))
-    index[order] = np.concatenate([one[0] for one in found])
-    distance[order] = np.concatenate([one[1] for one in found])
-    return index, distance
-
-
-def _candidates(
-    distinct: DistinctRows,
-    queries: Floats,
-    k: int,
-    bounds: LowerBounds,
-    cells: Cells,
-    n_visited: int,
-    buffer: NDArray[Any],
-) -> tuple[Ints, Ints]:
-    """Return pairs of a query and a distinct row, among them the k nearest that are in visited cells."""
-    factor, square = bounds.factor(queries)
-    away = center_distances(bounds.shorten(queries), cells.centers)
-    nearest = away.argmin(axis=1)
-
-    n_some = min(k, len(distinct.rows))
-    some = np.empty((len(queries), n_some), dtype=np.intp)
-    for cell in np.unique(nearest):
-        mine = np.flatnonzero(nearest == cell)
-        table, rows = cells.around_cell(cell, max(FIRST_ROWS, n_some))
-        some[mine] = rows[columns_with_small_bounds(factor[mine] @ table, n_some)]
-    squared = farthest(distinct.rows, queries, some)
-    limit = bounds.limit(squared, square)
-
-    # The triangle inequality, with room for the rounding of both distances from a center.
-    sizes = np.sqrt(square) + np.sqrt(np.square(cells.centers).sum(axis=1).max())
-    room = np.sqrt(32.0 * (cells.centers.shape[1] + 8) * np.finfo(np.float64).eps) * sizes
-    visited = away <= (np.sqrt(squared) * bounds.unit + room)[:, None] + cells.radius
-    if n_visited < cells.count:
-        visited &= away <= np.partition(away, n_visited - 1, axis=1)[:, [n_visited - 1]]
-
-    pairs = [np.repeat(np.arange(len(queries)), n_some) * len(distinct.rows) + some.ravel()]
-    for cell in range(cells.count):
-        mine = np.flatnonzero(visited[:, cell])
-        first, last = cells.starts[cell : cell + 2]
-        if mine.size and last > first:
-            lower = buffer[: mine.size * (last - first)].reshape(mine.size, last - first)
-            np.matmul(factor[mine], cells.table[:, first:last], out=lower)
-            query, candidate = np.divmod(np.flatnonzero(lower <= limit[mine, None]), last - first)
-            pairs.append(mine[query] * len(distinct.rows) + cells.members[first + candidate])
-    pair = np.sort(np.concatenate(pairs))
-    is_new = np.append(True, pair[1:] != pair[:-1])
-    query, candidate = np.divmod(pair[is_new], len(distinct.rows))
-    return query, candidate
+    n_lines = distinct.members.size if queries is None else len(queries)
+    index = np.empty((n_lines, k), dtype=np.int32)
+    distance = np.empty((n_lines, k), dtype=distinct.rows.dtype)
+    n_measured = compiled.in_use.search(
+        distinct.rows,
+        distinct.members,
+        distinct.starts,
+        *cells.shortening.arguments,
+        cells.starts,
+        cells.centers,
+        cells.radius,
+        cells.table,
+        queries,
+        n_visited,
+        thread_count(n_jobs),
+        _no_report,
+        index,
+        distance,
+    )
+    return index, distance, n_measured
 
 
-def center_distances(rows: Floats, centers: Floats) -> Floats:
-    """Return the distances of rows from centers, one line per row."""
-    squared = np.square(rows).sum(axis=1)[:, None] + np.square(centers).sum(axis=1) - 2.0 * rows @ centers.T
-    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
-
-
-def nearest_center(rows: Floats, centers: Floats, n_jobs: int | None) -> tuple[Ints, Floats]:
+def _nearest_center(
+    rows: NDArray[Any], shortening: Shortening, centers: Floats, n_jobs: int | None
+) -> tuple[NDArray[np.int32], Floats]:
     """Return number and distance of the center nearest to each row."""
+    number, distance = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
+    compiled.in_use.nearest_center(
+        rows, *shortening.arguments, centers, thread_count(n_jobs), _no_report, number, distance
+    )
+    return number, distance
 
-    def search(starts: Sequence[int]) -> list[tuple[Ints, Floats]]:
-        away = (center_distances(rows[start : start + CENTER_ROWS], centers) for start in starts)
-        return [(distance.argmin(axis=1), distance.min(axis=1)) for distance in away]
 
-    found = in_threads(search, range(0, len(rows), CENTER_ROWS), n_jobs)
-    return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
+def _no_report(n_done: int) -> None:
+    pass

@@ -1,26 +1,29 @@
 """The nearest rows of every row, or of new rows.
 
-Exact neighbors are found in two steps. A product of float32 matrices gives a certain lower bound for every
-distance, cheaply; the few rows that could be among the nearest are then measured in float64, one pair at a
-time. The answer is the one a full table of float64 distances would give: it does not depend on the BLAS
-library, on threads or on how the work is divided, and rows at equal distance are taken in the order of their
-numbers.
+Exact neighbors are found in two steps by the compiled core (``core/neighbors.hpp``). Products of float32
+numbers give a certain lower bound for a distance, cheaply; the few rows that could be among the nearest are
+then measured in float64, one pair at a time. The answer is the one a full table of float64 distances would
+give: it does not depend on the processor, on threads or on how the work is divided, and rows at equal
+distance are taken in the order of their numbers.
 
 From ten thousand rows on, the rows are divided into cells, and a query looks only into cells near enough to
 hold one of its neighbors. Very large tables may be searched approximately: a query then visits only so many
-of the nearest cells.
+of the nearest cells, and rows are kept as float32.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from labelcut.arrays import Floats, Ints
-from labelcut.graph.bounds import LowerBounds, choose_bounds, search_everywhere
-from labelcut.graph.cells import Cells, search_cells
+from labelcut.arrays import Floats
+from labelcut.graph._reference import nearest_of
+from labelcut.graph.bounds import SHORTENINGS, Shortening, in_chunks
+from labelcut.graph.cells import Cells, divide, search_cells
 from labelcut.graph.distinct import DistinctRows
 from labelcut.parameters import one_of, whole
 
@@ -38,7 +41,17 @@ EXACT_WORK = 1e12
 
 #: Approximate search: share of the true neighbors it aims at, and the queries it is measured on.
 RECALL = 0.98
-SAMPLE = 1000
+SAMPLE = 2000
+
+#: Bounds are judged by so many rows, of which so many are asked for so many neighbors; they tell rows apart
+#: if few more are measured for each than the log(n) per neighbor that come nearer and nearer in any order.
+TRIAL_ROWS = 20_000
+TRIAL_QUERIES = 64
+TRIAL_NEIGHBORS = 16
+FEW = 100
+
+#: Distances of rows kept as float32 are float32, unless rows were scaled by more than this or its inverse.
+MOST_SCALED = 2.0**60
 
 #: Larger numbers have differences whose squares, added up, may overflow.
 LARGEST = 1e150
@@ -50,15 +63,44 @@ class Neighbors:
 
     Attributes
     ----------
-    index : ndarray of int of shape (n_queries, n_neighbors)
+    index : ndarray of int32 of shape (n_queries, n_neighbors)
     distance : ndarray of shape (n_queries, n_neighbors)
+        Of float64; of float32 where the rows are kept as float32.
     recall : float
         Share of the true nearest rows that were found; 1.0 when the search was exact.
     """
 
-    index: Ints
-    distance: Floats
+    index: NDArray[np.int32]
+    distance: NDArray[Any]
     recall: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Narrow:
+    """Rows as float32: centered, and scaled by a power of two so that no number is above 1."""
+
+    center: Floats
+    scale: float
+
+    @classmethod
+    def of(cls, rows: Floats) -> Narrow:
+        """Take center and scale from the rows."""
+        whole = Shortening.of(rows, np.float32, 0.0)
+        return cls(whole.center, whole.unit)
+
+    def round(self, rows: Floats) -> NDArray[np.float32]:
+        """Return rows as float32."""
+        narrow = np.empty(rows.shape, dtype=np.float32)
+        for chunk in in_chunks(len(rows)):
+            narrow[chunk] = (rows[chunk] - self.center) * self.scale
+        return narrow
+
+    def undo(self, distance: NDArray[Any]) -> NDArray[Any]:
+        """Return distances in the units of the rows as they were given."""
+        if not 1.0 / MOST_SCALED < self.scale < MOST_SCALED:
+            distance = distance.astype(np.float64)
+        distance /= self.scale
+        return distance
 
 
 @dataclass(eq=False)
@@ -68,24 +110,27 @@ class NeighborIndex:
     Attributes
     ----------
     distinct : DistinctRows
-        The rows, equal ones once.
-    bounds : LowerBounds
+        The rows, equal ones once; in the order of the cells once there are several.
+    shortening : Shortening
         The cheapest bounds that tell these rows apart.
     method : {"auto", "exact", "approximate"}
         As in `neighbors`.
+    narrow : Narrow or None
+        How rows became float32, if the table is so large that its own rows are searched approximately.
     cells : Cells or None
-        Made when so much is asked that they pay, and kept.
+        Made when first asked; several when so much is asked that they pay, and kept.
     """
 
     distinct: DistinctRows
-    bounds: LowerBounds
+    shortening: Shortening
     method: str
+    narrow: Narrow | None = None
     cells: Cells | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:
         """The number of rows that can be neighbors."""
-        return self.distinct.number.size
+        return self.distinct.members.size
 
     @property
     def n_features(self) -> int:
@@ -95,9 +140,7 @@ class NeighborIndex:
     def of_own_rows(self, n_neighbors: int, n_jobs: int | None = None) -> Neighbors:
         """Find the nearest other rows of every row; an equal row elsewhere is a neighbor at distance 0."""
         check_count(n_neighbors, self.n_rows - 1)
-        number = self.distinct.number
-        index, distance, recall = self._search(self.distinct.rows, n_neighbors + 1, n_jobs)
-        return Neighbors(*_drop_self(index[number], distance[number]), recall)
+        return self._in_units(*self._search(None, n_neighbors, n_jobs))
 
     def of(self, queries: ArrayLike, n_neighbors: int, n_jobs: int | None = None) -> Neighbors:
         """Find the nearest rows of new rows."""
@@ -107,40 +150,72 @@ class NeighborIndex:
                 f"queries have {new.shape[1]} columns, but X has {self.n_features}; pass the same columns."
             )
         check_count(n_neighbors, self.n_rows, "X has only {} rows")
-        is_far = self.bounds.is_far(new)
+        if self.narrow is not None:
+            new = (new - self.narrow.center) * self.narrow.scale
+        is_far = self.shortening.is_far(new)
+        near = new[~is_far].astype(self.distinct.rows.dtype)
         if not is_far.any():
-            return Neighbors(*self._search(new, n_neighbors, n_jobs))
-        index = np.empty((len(new), n_neighbors), dtype=np.intp)
+            return self._in_units(*self._search(near, n_neighbors, n_jobs))
+        index = np.empty((len(new), n_neighbors), dtype=np.int32)
         distance = np.empty((len(new), n_neighbors))
-        index[~is_far], distance[~is_far], recall = self._search(new[~is_far], n_neighbors, n_jobs)
-        every = np.arange(len(self.distinct.rows))
+        index[~is_far], distance[~is_far], recall = self._search(near, n_neighbors, n_jobs)
+        distinct = self.distinct
+        every = np.arange(len(distinct.rows))
         for i in np.flatnonzero(is_far):
-            one = self.distinct.nearest_of(new[[i]], np.zeros_like(every), every, n_neighbors)
-            index[i], distance[i] = one[0][0], one[1][0]
-        return Neighbors(index, distance, recall)
+            index[i], distance[i] = nearest_of(
+                new[i], every, distinct.rows, distinct.members, distinct.starts, n_neighbors
+            )
+        return self._in_units(index, distance, recall)
 
-    def _search(self, queries: Floats, k: int, n_jobs: int | None) -> tuple[Ints, Floats, float]:
-        """Return row numbers and distances of the k nearest rows of each query, and the recall."""
-        distinct, bounds = self.distinct, self.bounds
-        n_distinct = len(distinct.rows)
-        if n_distinct < CELLS_FROM or len(queries) < CELLS_FROM:
-            return *search_everywhere(distinct, queries, k, bounds, n_jobs), 1.0
+    def _in_units(self, index: NDArray[np.int32], distance: NDArray[Any], recall: float) -> Neighbors:
+        """Return an answer with distances in the units of the rows as they were given."""
+        return Neighbors(index, distance if self.narrow is None else self.narrow.undo(distance), recall)
+
+    def _search(
+        self, queries: NDArray[Any] | None, k: int, n_jobs: int | None
+    ) -> tuple[NDArray[np.int32], NDArray[Any], float]:
+        """Return row numbers and distances of the k nearest rows of each query, and the recall.
+
+        Without queries all rows are asked for their nearest others.
+        """
+        n_distinct = len(self.distinct.rows)
+        n_queries = n_distinct if queries is None else len(queries)
+        is_large = min(n_distinct, n_queries) >= CELLS_FROM
+        if is_large and (self.cells is None or self.cells.count == 1):
+            self.distinct, self.cells = divide(self.distinct, self.shortening, n_jobs)
         if self.cells is None:
-            self.cells = Cells.of(bounds, distinct.rows, n_jobs)
-        cells = self.cells
-        # Looking at a bound takes as long as some 20 multiplications.
-        work = float(len(queries)) * n_distinct * (self.n_features + 20)
-        if self.method == "exact" or (self.method == "auto" and work <= EXACT_WORK):
-            return *search_cells(distinct, queries, k, bounds, cells, cells.count, n_jobs), 1.0
+            self.cells = Cells.one(self.distinct, self.shortening)
+        distinct, cells = self.distinct, self.cells
+        if not (is_large and _is_approximate(self.method, n_queries, n_distinct, self.n_features)):
+            return *search_cells(distinct, cells, queries, k, cells.count, n_jobs)[:2], 1.0
 
-        sampled = np.random.default_rng(0).choice(len(queries), SAMPLE, replace=False)
-        truth, _ = search_cells(distinct, queries[sampled], k, bounds, cells, cells.count, n_jobs)
+        is_own = queries is None
+        sampled = np.random.default_rng(0).choice(n_queries, SAMPLE, replace=False)
+        some = (distinct.rows if queries is None else queries)[sampled]
+        truth = search_cells(distinct, cells, some, k + is_own, cells.count, n_jobs)[0]
         trial, check = np.array_split(np.arange(SAMPLE), 2)
-        ranks = cells.ranks(bounds.shorten(queries[sampled[trial]]), distinct.number[truth[trial]])
-        n_visited = 1 + int(np.quantile(ranks, RECALL, method="inverted_cdf"))
-        index, distance = search_cells(distinct, queries, k, bounds, cells, n_visited, n_jobs)
-        found = [np.isin(truth[i], index[sampled[i]]).mean() for i in check]
-        return index, distance, float(np.mean(found))
+
+        def recall_in(n_visited: int) -> float:
+            found = search_cells(distinct, cells, some[trial], truth.shape[1], n_visited, n_jobs)[0]
+            return share_found(truth[trial], found)
+
+        goal = (k * RECALL + is_own) / (k + is_own)  # a row surely finds itself
+        n_visited = 1 + bisect_left(range(1, cells.count), goal, key=recall_in)
+        index, distance, _ = search_cells(distinct, cells, queries, k, n_visited, n_jobs)
+        line = distinct.members[distinct.starts[sampled]] if is_own else sampled
+        return index, distance, share_found(index[line[check]], truth[check])
+
+
+def share_found(wanted: NDArray[np.int32], found: NDArray[np.int32]) -> float:
+    """Return the share of the rows in each line that are in the same line of another list."""
+    return float(np.mean([np.isin(one, other).mean() for one, other in zip(wanted, found, strict=True)]))
+
+
+def _is_approximate(method: str, n_queries: int, n_rows: int, n_features: int) -> bool:
+    """Tell whether a large question is answered approximately."""
+    # Looking at a bound takes as long as some 20 multiplications.
+    work = float(n_queries) * n_rows * (n_features + 20)
+    return method == "approximate" or (method == "auto" and work > EXACT_WORK)
 
 
 def build_index(X: ArrayLike, *, method: str = "auto") -> NeighborIndex:
@@ -161,7 +236,38 @@ def build_index(X: ArrayLike, *, method: str = "auto") -> NeighborIndex:
     if not len(rows):
         raise ValueError("X has no rows; at least one is needed to be a neighbor.")
     distinct = DistinctRows.of(rows)
-    return NeighborIndex(distinct, choose_bounds(distinct), method)
+    n_distinct, n_features = distinct.rows.shape
+    narrow = None
+    if n_distinct >= CELLS_FROM and _is_approximate(method, n_distinct, n_distinct, n_features):
+        narrow = Narrow.of(distinct.rows)
+        distinct = replace(distinct, rows=narrow.round(distinct.rows))
+    elif distinct.rows is rows:
+        distinct = replace(distinct, rows=rows.copy())  # the caller may change his
+    return NeighborIndex(distinct, _choose_shortening(distinct), method, narrow)
+
+
+def _choose_shortening(distinct: DistinctRows) -> Shortening:
+    """Return the cheapest bounds that leave few rows to measure, judged by some of the rows themselves.
+
+    A single column may hold nearly all the variance, and rows that agree in it differ by less than the cheap
+    bounds can see.
+    """
+    rows = distinct.rows[:: 1 + len(distinct.rows) // TRIAL_ROWS]
+    each = np.arange(len(rows) + 1)
+    some = DistinctRows(np.ascontiguousarray(rows), each[:-1].astype(np.int32), each)
+    queries = rows[:: max(1, len(rows) // TRIAL_QUERIES)][:TRIAL_QUERIES].copy()
+    k = min(TRIAL_NEIGHBORS, len(rows))
+    best, fewest = None, np.inf
+    for number, negligible in SHORTENINGS:
+        shortening = Shortening.of(rows, number, negligible)
+        _, _, count = search_cells(some, Cells.one(some, shortening), queries, k, 1, None)
+        # Ties leave many rows under any bounds.
+        if best is None or count < fewest / 2:
+            best, fewest = (number, negligible), count
+        if fewest <= len(queries) * (FEW + k * np.log(len(rows))):
+            break
+    assert best is not None
+    return Shortening.of(distinct.rows, *best)
 
 
 def neighbors(
@@ -198,14 +304,6 @@ def neighbors(
     return index.of(queries, n_neighbors, n_jobs)
 
 
-def _drop_self(index: Ints, distance: Floats) -> tuple[Ints, Floats]:
-    """Return the lists without the row itself, or without the last if it is crowded out by equal rows."""
-    dropped = index == np.arange(len(index))[:, None]
-    dropped[~dropped.any(axis=1), -1] = True
-    shape = (len(index), index.shape[1] - 1)
-    return index[~dropped].reshape(shape), distance[~dropped].reshape(shape)
-
-
 def check_count(n_neighbors: int, n_others: int, found: str = "each row has only {} others") -> None:
     """Check that there are enough rows to be neighbors."""
     if whole("n_neighbors", n_neighbors, 1) > n_others:
@@ -216,7 +314,7 @@ def check_count(n_neighbors: int, n_others: int, found: str = "each row has only
 
 
 def _check_matrix(name: str, X: ArrayLike) -> Floats:
-    """Return a matrix of finite float64 in which 0 has one form."""
+    """Return a matrix of finite float64."""
     matrix = np.asarray(X, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(f"{name} has shape {matrix.shape}; give one row per case and at least one column.")
@@ -225,8 +323,8 @@ def _check_matrix(name: str, X: ArrayLike) -> Floats:
         raise ValueError(
             f"{name}[{i}, {h}] is {matrix[i, h]}; replace or impute missing and infinite values first."
         )
-    if len(matrix) and np.abs(matrix).max() > LARGEST:
+    if len(matrix) and max(matrix.max(), -matrix.min()) > LARGEST:
         raise ValueError(
             f"{name} holds numbers above {LARGEST}, whose squares overflow; scale the columns first."
         )
-    return np.ascontiguousarray(matrix + 0.0)  # -0.0 becomes 0.0
+    return np.ascontiguousarray(matrix)

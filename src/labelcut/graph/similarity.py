@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
+import labelcut.graph.compiled as compiled
 from labelcut.arrays import Floats, Ints
+from labelcut.graph.bounds import in_chunks
 from labelcut.graph.nearest import NeighborIndex, build_index, check_count
 from labelcut.parameters import one_of, positive
 
@@ -30,6 +31,10 @@ KERNELS: dict[str, Callable[[Floats, float, int], Floats]] = {
 }
 
 
+#: What a neighbor counts that does not choose back.
+ONE_SIDED = ("half", "full")
+
+
 @dataclass(frozen=True, eq=False)
 class SimilarityGraph:
     """Rows joined to their nearest rows, weighted by likeness.
@@ -37,7 +42,8 @@ class SimilarityGraph:
     Attributes
     ----------
     weights : csr_array of shape (n_rows, n_rows)
-        Symmetric, positive, sorted, without self-loops. A weight too small for a float64 is left out.
+        Symmetric, positive, sorted, without self-loops. Of float64; of float32 where neighbors were found
+        approximately because the table is large. A weight too small for its type is left out.
     degree : ndarray of shape (n_rows,)
         Sum of the weights of each row; 0 for a row without neighbors.
     component : ndarray of int of shape (n_rows,)
@@ -62,10 +68,13 @@ class SimilarityGraph:
 
     def __post_init__(self) -> None:
         """Add up the degrees and find the connected parts."""
-        n_components, component = csgraph.connected_components(self.weights, directed=False)
-        object.__setattr__(self, "degree", np.asarray(self.weights.sum(axis=1)).ravel())
-        object.__setattr__(self, "component", component.astype(np.intp))
-        object.__setattr__(self, "n_components", int(n_components))
+        starts, column, weight = self.weights.indptr.astype(np.int64), self.weights.indices, self.weights.data
+        degree, part = np.empty(len(starts) - 1), np.empty(len(starts) - 1, dtype=np.int32)
+        compiled.in_use.add_up_rows(starts, weight, degree)
+        n_components = compiled.in_use.number_parts(starts, column.astype(np.int32, copy=False), part)
+        object.__setattr__(self, "degree", degree)
+        object.__setattr__(self, "component", part.astype(np.intp))
+        object.__setattr__(self, "n_components", n_components)
 
 
 def similarity_graph(
@@ -107,16 +116,15 @@ def similarity_graph(
     SimilarityGraph
     """
     weigh = _kernel(kernel, bandwidth)
-    combine = _one_sided(one_sided)
+    one_of("one_sided", one_sided, ONE_SIDED)
     index = X if isinstance(X, NeighborIndex) else build_index(X, method=method)
     found = index.of_own_rows(n_neighbors, n_jobs)
-    n_rows = index.n_rows
-    starts = np.arange(0, n_rows * n_neighbors + 1, n_neighbors)
-    directed = sparse.csr_array(
-        (weigh(found.distance, bandwidth, index.n_features).ravel(), found.index.ravel(), starts),
-        shape=(n_rows, n_rows),
-    )
-    return SimilarityGraph(combine(directed), n_neighbors, float(bandwidth), kernel, found.recall)
+    starts = np.arange(0, found.index.size + 1, n_neighbors)
+    weight = found.distance
+    for chunk in in_chunks(len(weight)):
+        weight[chunk] = weigh(weight[chunk].astype(np.float64), bandwidth, index.n_features)
+    weights = symmetric(starts, found.index, weight, one_sided)
+    return SimilarityGraph(weights, n_neighbors, float(bandwidth), kernel, found.recall)
 
 
 def graph_from_distances(
@@ -149,7 +157,7 @@ def graph_from_distances(
     SimilarityGraph
     """
     weigh = _kernel(kernel, bandwidth)
-    combine = _one_sided(one_sided)
+    one_of("one_sided", one_sided, ONE_SIDED)
     source, target, distance, n_rows = _check_distances(distances)
     order = np.lexsort((target, distance, source))
     source, target, distance = source[order], target[order], distance[order]
@@ -161,10 +169,10 @@ def graph_from_distances(
         rank = np.arange(source.size) - np.repeat(np.cumsum(counts) - counts, counts)
         near = rank < n_neighbors
         source, target, distance = source[near], target[near], distance[near]
-    directed = sparse.csr_array(
-        (weigh(distance, bandwidth, n_features), (source, target)), shape=(n_rows, n_rows)
-    )
-    return SimilarityGraph(combine(directed), n_neighbors, float(bandwidth), kernel)
+    starts = np.append(0, np.cumsum(np.bincount(source, minlength=n_rows)))
+    weight = weigh(distance, bandwidth, n_features)
+    weights = symmetric(starts, target.astype(np.int32), weight, one_sided)
+    return SimilarityGraph(weights, n_neighbors, float(bandwidth), kernel)
 
 
 def similarity_to(
@@ -196,19 +204,32 @@ def _kernel(kernel: str, bandwidth: float) -> Callable[[Floats, float, int], Flo
     return KERNELS[one_of("kernel", kernel, KERNELS)]
 
 
-def _one_sided(one_sided: str) -> Callable[[sparse.csr_array[Any, Any]], sparse.csr_array[Any, Any]]:
-    """Return the function from directed to symmetric weights."""
-    one_of("one_sided", one_sided, ("half", "full"))
+def symmetric(
+    starts: NDArray[np.int64], column: NDArray[np.int32], weight: NDArray[Any], one_sided: str
+) -> sparse.csr_array[Any, Any]:
+    """Return the symmetric weights of directed ones, in the very arrays that were given.
 
-    def combine(directed: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
-        back = directed.T.tocsr()
-        weights = (directed + back) * 0.5 if one_sided == "half" else directed.maximum(back)
-        weights = sparse.csr_array(weights)
-        weights.eliminate_zeros()  # weights that underflowed
-        weights.sort_indices()
-        return weights
-
-    return combine
+    Parameters
+    ----------
+    starts : ndarray of shape (n_rows + 1,)
+        Where the neighbors of each row begin.
+    column, weight : ndarray
+        The neighbors and their weights, one row after the other; used up, for the result takes their memory.
+    one_sided : {"half", "full"}
+        As in `similarity_graph`.
+    """
+    core = compiled.in_use
+    n_rows = starts.size - 1
+    new_starts = np.empty_like(starts)
+    core.prepare_symmetry(starts, column, weight, new_starts)
+    for array in (column, weight):
+        array.resize(new_starts[-1], refcheck=False)
+    core.symmetrise(starts, column, weight, one_sided == "half", new_starts)
+    for array in (column, weight):
+        array.resize(new_starts[-1], refcheck=False)
+    # scipy would copy the columns into the type of the starts.
+    kind = np.int32 if new_starts[-1] <= np.iinfo(np.int32).max else np.int64
+    return sparse.csr_array((weight, column, new_starts.astype(kind)), shape=(n_rows, n_rows))
 
 
 def _check_distances(distances: Any) -> tuple[Ints, Ints, Floats, int]:

@@ -1,19 +1,16 @@
 // Arrays in, arrays out; exceptions translated. No decisions here.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "parametric_cut.hpp"
 
 namespace nb = nanobind;
+using labelcut::as_poll;
+using labelcut::Vector;
 
 namespace {
-
-template <typename T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 nb::object as_array(std::vector<double>&& values) {
   auto* owned = new std::vector<double>(std::move(values));
@@ -24,15 +21,6 @@ nb::object as_array(std::vector<double>&& values) {
 labelcut::Graph as_graph(const Vector<std::int64_t>& row_start, const Vector<std::int32_t>& column,
                          const Vector<double>& capacity) {
   return {static_cast<std::int64_t>(row_start.size()) - 1, row_start.data(), column.data(), capacity.data()};
-}
-
-// Runs on the calling thread: takes the interpreter back, lets Ctrl-C through, reports progress.
-labelcut::Poll as_poll(const nb::callable& on_settled) {
-  return [&on_settled](std::int64_t n_settled) {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    on_settled(n_settled);
-  };
 }
 
 }  // namespace
