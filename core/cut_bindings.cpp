@@ -18,17 +18,18 @@ nb::object as_array(std::vector<double>&& values) {
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
 }
 
+template <typename Capacity>
 labelcut::Graph as_graph(const Vector<std::int64_t>& row_start, const Vector<std::int32_t>& column,
-                         const Vector<double>& capacity) {
+                         const Vector<Capacity>& capacity) {
   return {static_cast<std::int64_t>(row_start.size()) - 1, row_start.data(), column.data(), capacity.data()};
 }
 
-}  // namespace
-
-NB_MODULE(_core, module) {
+// Nothing is converted, so nothing is copied: capacities may be floats, and any array may lie in a file.
+template <typename Capacity>
+void define_solve_path(nb::module_& module) {
   module.def(
       "solve_path",
-      [](Vector<std::int64_t> row_start, Vector<std::int32_t> column, Vector<double> capacity, Vector<double> cost,
+      [](Vector<std::int64_t> row_start, Vector<std::int32_t> column, Vector<Capacity> capacity, Vector<double> cost,
          Vector<double> slope, double t_min, double t_max, int n_threads, nb::callable poll) {
         std::vector<double> join_at;
         {
@@ -38,8 +39,15 @@ NB_MODULE(_core, module) {
         }
         return as_array(std::move(join_at));
       },
-      nb::arg("row_start"), nb::arg("column"), nb::arg("capacity"), nb::arg("cost"), nb::arg("slope"), nb::arg("t_min"),
-      nb::arg("t_max"), nb::arg("n_threads"), nb::arg("poll"));
+      nb::arg("row_start").noconvert(), nb::arg("column").noconvert(), nb::arg("capacity").noconvert(), nb::arg("cost"),
+      nb::arg("slope"), nb::arg("t_min"), nb::arg("t_max"), nb::arg("n_threads"), nb::arg("poll"));
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  define_solve_path<double>(module);
+  define_solve_path<float>(module);
   module.def(
       "route",
       [](Vector<std::int64_t> row_start, Vector<std::int32_t> column, Vector<double> capacity, Vector<double> excess,

@@ -36,8 +36,8 @@ class Pairs {
 
   const std::int64_t* row_start;
   const std::int32_t* column;
-  const double* capacity;
-  const double* back;  // the opposite arc's capacity
+  Capacities capacity;
+  Capacities back;  // the opposite arc's capacity
 
  private:
   // Calls visit(arc, its opposite). False, half-way, if one has none or is from a node to itself. Rows are visited in order

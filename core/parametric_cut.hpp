@@ -50,13 +50,29 @@
 
 namespace labelcut {
 
+// Capacities as the caller has them, floats or doubles; either way they are doubles to the core, which rounds none.
+class Capacities {
+ public:
+  Capacities(const double* doubles) : doubles_(doubles) {}
+  Capacities(const float* floats) : floats_(floats) {}
+
+  double operator[](std::int64_t arc) const { return floats_ != nullptr ? static_cast<double>(floats_[arc]) : doubles_[arc]; }
+  const void* address(std::int64_t arc) const {
+    return floats_ != nullptr ? static_cast<const void*>(floats_ + arc) : doubles_ + arc;
+  }
+
+ private:
+  const double* doubles_ = nullptr;
+  const float* floats_ = nullptr;
+};
+
 // Arcs by row: those of node i are at row_start[i] .. row_start[i + 1], with ascending columns. The pattern need
 // not be symmetric; arcs from a node to itself are ignored.
 struct Graph {
   std::int64_t n_nodes;
   const std::int64_t* row_start;
   const std::int32_t* column;
-  const double* capacity;
+  Capacities capacity;
 };
 
 

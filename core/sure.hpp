@@ -112,7 +112,7 @@ class Sure {
   void prefetch_arcs(Index i) const {
     const std::int64_t a = pairs_.row_start[i];
     prefetch(pairs_.column + a);
-    prefetch(pairs_.capacity + a);
+    prefetch(pairs_.capacity.address(a));
   }
 
   void prefetch_ends(const Known& known, Index i) const {

@@ -143,6 +143,18 @@ void threads_change_nothing() {
   }
 }
 
+void floats_are_cut_as_the_same_doubles() {
+  Problem problem = ring(5000);
+  std::vector<float> floats;
+  for (std::size_t a = 0; a < problem.capacity.size(); ++a) floats.push_back(0.1f * static_cast<float>(a % 7));
+  problem.capacity.assign(floats.begin(), floats.end());
+  labelcut::Graph graph = problem.graph();
+  graph.capacity = floats.data();
+  const auto join_at = labelcut::solve_path(graph, problem.cost.data(), problem.slope.data(), -kInfinity, kInfinity, 1,
+                                            [](std::int64_t) {});
+  expect(join_at == problem.solve(), "the same answer for floats and the same doubles");
+}
+
 void a_range_only_cuts_off() {
   for (const bool has_slope_everywhere : {true, false}) {
     const Problem problem = ring(5000, has_slope_everywhere);
@@ -341,6 +353,7 @@ int main() {
   no_subset_is_cheaper();
   no_subset_is_cheaper_among_many_copies();
   threads_change_nothing();
+  floats_are_cut_as_the_same_doubles();
   a_range_only_cuts_off();
   a_throwing_poll_stops_the_solver();
   a_crowd_is_sure_where_none_of_its_nodes_is();

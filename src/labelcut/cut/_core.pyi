@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 def solve_path(
     row_start: NDArray[np.int64],
     column: NDArray[np.int32],
-    capacity: NDArray[np.float64],
+    capacity: NDArray[np.float32] | NDArray[np.float64],
     cost: NDArray[np.float64],
     slope: NDArray[np.float64],
     t_min: float,

@@ -18,7 +18,7 @@ import numpy as np
 
 import labelcut.cut._reference as twin
 from labelcut.arrays import Floats, Mask
-from labelcut.cut.problem import Part, connected_parts
+from labelcut.cut.problem import Part, connected_parts, in_chunks
 from labelcut.cut.proof import CERTIFIED, Path, imbalance
 
 Poll = Callable[[int], object]
@@ -43,11 +43,10 @@ def is_safe(part: Part) -> bool:
 
 def _span(*arrays: Floats) -> float:
     low, high = inf, 0.0
-    for array in arrays:
-        size = np.abs(array)
-        high = max(high, size.max(initial=0.0))
-        least = size.min(initial=inf)
-        low = min(low, size.min(initial=inf, where=size > 0) if least == 0 else least)
+    for size in (np.abs(chunk) for array in arrays for chunk in in_chunks(array)):
+        high = max(high, float(size.max()))
+        least = size.min() if size.min() > 0 else size.min(initial=inf, where=size > 0)
+        low = min(low, float(least))
     with np.errstate(over="ignore"):
         return float(np.float64(high) / low) if high > 0 else 1.0
 

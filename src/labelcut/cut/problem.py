@@ -18,6 +18,9 @@ __all__ = ["CutProblem", "Part", "connected_parts", "csr_arrays", "fold_seeds"]
 #: The core keeps two flags beside a node's number in 32 bits.
 MOST_NODES = 2**30
 
+#: Numbers looked at at once, so that no copy of all of them is made.
+CHUNK = 1 << 20
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class CutProblem:
@@ -27,7 +30,8 @@ class CutProblem:
     ----------
     capacities : sparse matrix or array of shape (n_nodes, n_nodes)
         ``capacities[i, j] >= 0`` is paid when i is on the source side and j is not. It need not be symmetric.
-        Self-loops are never cut and are ignored; duplicate entries of a COO matrix are added up.
+        Self-loops are never cut and are ignored; duplicate entries of a COO matrix are added up. CSR of
+        float32 or float64 with int32 columns, in memory or memory-mapped, is used as it is, without a copy.
     cost : array-like of shape (n_nodes,)
         Paid for every node on the source side; may be negative.
     slope : array-like of shape (n_nodes,)
@@ -95,14 +99,23 @@ class Part(NamedTuple):
         return int(self.cost.size)
 
     @property
-    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats, Floats]:
-        """What the solvers take: row starts, columns, capacities, costs, slopes."""
-        return *csr_arrays(self.capacities), self.cost, self.slope
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], Floats, Floats]:
+        """What the solvers take: row starts, columns, capacities of either float, costs, slopes."""
+        return *_pattern(self.capacities), self.capacities.data, self.cost, self.slope
 
 
 def csr_arrays(matrix: sparse.csr_array[Any, Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
-    """Return row starts, columns and values in the types that the solvers take."""
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
+    """Return row starts, columns and values in the types in which flows are routed and proofs computed."""
+    return *_pattern(matrix), matrix.data.astype(np.float64, copy=False)
+
+
+def in_chunks(array: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return views of an array that are small enough for a temporary copy."""
+    return [array[start : start + CHUNK] for start in range(0, array.size, CHUNK)]
+
+
+def _pattern(matrix: sparse.csr_array[Any, Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
 
 
 def fold_seeds(problem: CutProblem) -> Part:
@@ -144,7 +157,7 @@ def connected_parts(whole: Part) -> Iterator[tuple[Ints, Part]]:
 
 
 def _read_capacities(capacities: Any) -> sparse.csr_array[Any, Any]:
-    """Return capacities as CSR with sorted float64 entries, or say what is wrong with them."""
+    """Return capacities as CSR with sorted float64 or float32 entries, or say what is wrong with them."""
     if not sparse.issparse(capacities):
         capacities = np.asarray(capacities)
         _check_real("capacities", capacities.dtype)
@@ -158,7 +171,8 @@ def _read_capacities(capacities: Any) -> sparse.csr_array[Any, Any]:
     if capacities.shape[0] >= MOST_NODES:
         raise ValueError(f"capacities has {capacities.shape[0]} nodes; fewer than 2**30 are supported.")
     _check_index_bounds(capacities)
-    matrix = sparse.csr_array(capacities, dtype=np.float64)
+    number = np.float32 if capacities.dtype == np.float32 else np.float64
+    matrix = sparse.csr_array(capacities, dtype=number)
     _check_index_order(matrix)
     for is_bad, kind, remedy in (
         (
@@ -238,10 +252,10 @@ def _read_slope(values: ArrayLike, n_nodes: int) -> Floats:
     return slope
 
 
-def _check_sum(name: str, *arrays: Floats) -> None:
+def _check_sum(name: str, *arrays: NDArray[Any]) -> None:
     """Leave room for adding and subtracting everything once more."""
     with np.errstate(over="ignore"):
-        total = 4 * sum(np.abs(array).sum() for array in arrays)
+        total = 4 * sum(np.abs(chunk).sum(dtype=np.float64) for array in arrays for chunk in in_chunks(array))
     if not np.isfinite(total):
         raise ValueError(
             f"{name} add up to more than a float can hold; divide capacities, cost and slope by 1e100."
