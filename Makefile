@@ -50,7 +50,7 @@ $(LOWEST)/.test: $(BUILD_FILES) tools/lowest.py
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) tools/lowest.py > $(LOWEST)/lowest.txt
 	$(LOWEST)/bin/$(INSTALL) 'pip>=25.1'
-	$(LOWEST)/bin/$(INSTALL) -c $(LOWEST)/lowest.txt scikit-build-core nanobind
+	$(LOWEST)/bin/$(INSTALL) -c $(LOWEST)/lowest.txt scikit-build-core nanobind setuptools-scm
 	$(LOWEST)/bin/$(INSTALL) -c $(LOWEST)/lowest.txt --no-build-isolation -e '.[parquet,excel,experiments,cluster]' --group test
 	@touch $@
 

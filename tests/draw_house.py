@@ -50,10 +50,10 @@ def imported_modules(path: Path, modules: set[str]) -> set[str]:
 
 
 def direct_imports() -> dict[str, set[str]]:
-    """Map every module to those it imports itself; the front door, which imports when asked, is left out."""
+    """Map every module to those it imports itself; the two front doors, package and command, are left out."""
     files = {module_name(path): path for path in SOURCE.rglob("*.py")}
     found = {name: imported_modules(path, set(files)) for name, path in files.items()}
-    del found["labelcut"]
+    del found["labelcut"], found["labelcut.__main__"]
     return found
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from labelcut.hnc.one_call import find_label_issues
     from labelcut.hnc.settings import DEFAULT, LITERAL, PAPER, Settings
 
+    __version__: str
+
 __all__ = [
     "DEFAULT",
     "HNC",
@@ -21,8 +23,6 @@ __all__ = [
     "audit",
     "find_label_issues",
 ]
-
-__version__ = "0.1.0"
 
 #: Where each public name lives; it is imported when first asked for, so that `import labelcut` costs nothing.
 _HOME = {
@@ -39,10 +39,12 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":  # the tag it was built from has the only copy
+        return import_module("importlib.metadata").version("labelcut")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'labelcut' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted([*globals(), *_HOME, "__version__"])

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from labelcut import __version__
-
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
@@ -77,7 +75,7 @@ def _brought_along() -> EntryPoints:
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="labelcut")
+@click.version_option(package_name="labelcut", prog_name="labelcut")
 def cli() -> None:
     """Find the labels of a table that are probably wrong, and decide about them."""
 
@@ -112,7 +110,7 @@ threads_option = click.option(
 
 
 @cli.command()
-@click.argument("table")
+@click.argument("table", type=click.Path(readable=False, allow_dash=True))
 @click.option("--label", required=True, metavar="COLUMN", help="The column with the labels.")
 @click.option("--id", "id_", metavar="COLUMN", help="A column that names the rows.")
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable).")
@@ -180,7 +178,7 @@ def audit(table: str, **options: Any) -> None:
 
 
 @cli.command()
-@click.argument("table")
+@click.argument("table", type=click.Path(readable=False, allow_dash=True))
 @click.argument("decisions", type=click.Path())
 @click.option("--out", required=True, type=click.Path(), help="The corrected table to write.")
 @click.option("--label", metavar="COLUMN", help="The label column, if the decisions do not name it.")
