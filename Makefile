@@ -10,7 +10,7 @@ PIP    := $(BIN)/$(INSTALL)
 BUILD_FILES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard core/*.?pp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest check bench sanitize figures clean
+.PHONY: help demo test test-slow test-lowest check bench sanitize warnings wheel figures clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -78,6 +78,24 @@ sanitize: $(filter $(BIN)/cmake,$(CMAKE))  ## the core's own tests under Address
 	$(CMAKE) -S . -B build/sanitize -DLABELCUT_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(CMAKE) --build build/sanitize
 	build/sanitize/test_core
+
+warnings: $(filter $(BIN)/cmake,$(CMAKE))  ## compile the core with every compiler there is; a warning is an error
+	for compiler in $$(command -v g++ clang++ clang++-19); do \
+	  $(CMAKE) -S . -B build/$$(basename $$compiler) -DCMAKE_CXX_COMPILER=$$compiler -DCMAKE_COMPILE_WARNING_AS_ERROR=ON && \
+	  $(CMAKE) --build build/$$(basename $$compiler) && build/$$(basename $$compiler)/test_core || exit 1; \
+	done
+
+$(VENV)/.wheel: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) 'pip>=25.1'
+	$(PIP) --group wheel
+	@touch $@
+
+wheel: $(VENV)/.wheel  ## wheels and sdist: build twice, audit, install and test on every Python of this machine
+	rm -rf dist
+	$(BIN)/python tools/build_wheels.py dist
+	for wheel in dist/*-abi3-*.whl; do $(BIN)/abi3audit --strict --summary $$wheel || exit 1; done
+	$(PYTHON) tools/try_wheel.py dist --sdist
+	for python in $$($(BIN)/python tools/pythons.py); do $$python tools/try_wheel.py dist || exit 1; done
 
 $(VENV)/.docs: $(VENV)/.installed
 	$(PIP) --group docs

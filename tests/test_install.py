@@ -49,6 +49,21 @@ def python_without_compiler(tmp_path_factory):
     return python
 
 
+def test_where_wheels_are_made_a_lost_compiler_is_a_failure(tmp_path):
+    settings = {"CC": "/nowhere/cc", "CXX": "/nowhere/c++", "LABELCUT_COMPILED": "1"}
+    command = ["pip", "wheel", "--no-deps", "--no-build-isolation", "-w", tmp_path, REPOSITORY]
+    run = subprocess.run(
+        [sys.executable, "-m", *command],
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode != 0
+    assert "/nowhere/c++" in run.stdout + run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_twin_answers_with_one_warning_that_tells_the_remedy(python_without_compiler):
     run = subprocess.run(
         [python_without_compiler, "-c", SOLVE_TWICE], capture_output=True, text=True, check=True, cwd="/"
