@@ -52,8 +52,9 @@ inline void mark_reachable(const Block& block, std::vector<Index> start, Mark ma
   const auto spread = [&](Index i, Label, std::vector<Index>& found) {
     for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
       const Index j = block.head[a] & head::kTo;
-      const bool is_new = ((block.head[a] & head::kHasRoom) != 0) & (marks[j] == Marks::kUnreachable);
-      if (is_new && marks.claim(j, mark, is_alone)) found.push_back(j);
+      const int has_room = (block.head[a] & head::kHasRoom) != 0;
+      const int is_new = has_room & (marks[j] == Marks::kUnreachable);  // one branch, not two
+      if (is_new != 0 && marks.claim(j, mark, is_alone)) found.push_back(j);
     }
   };
   breadth_first(block, marks, std::move(start), Marks::kFarthest, crew, pace, spread);

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "grouping.hpp"
@@ -123,7 +124,9 @@ inline std::vector<double> thresholds(const Graph& graph, const double* cost, co
   for (std::size_t k = 0; k < n; ++k) {
     if (is_finite(static_cast<std::int32_t>(k))) order.push_back(static_cast<std::int32_t>(k));
   }
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return groups.join_at[a] < groups.join_at[b]; });
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) {
+    return std::make_pair(groups.join_at[a], a) < std::make_pair(groups.join_at[b], b);
+  });
   for (const std::int32_t k : order) {
     const bool has_slope = group_slope[k].value() > 0;
     const double t = has_slope ? quotient(group_cost[k].value(), group_slope[k].value())
