@@ -10,7 +10,7 @@ PIP    := $(BIN)/$(INSTALL)
 BUILD_FILES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard core/*.?pp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest check bench sanitize warnings wheel figures clean
+.PHONY: help demo test test-slow test-lowest check bench history sanitize warnings wheel docs figures clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -68,6 +68,9 @@ bench: $(VENV)/.bench  ## the benchmarks, with their rivals
 	$(BIN)/python benchmarks/bench_fit.py
 	$(BIN)/python benchmarks/bench_predict.py
 
+history: $(VENV)/.test  ## measure this release on a quiet machine, add its line, draw docs/history.md
+	$(BIN)/python benchmarks/history.py measure
+
 # CMake comes from the environment where the machine has none; the core itself needs no Python.
 CMAKE := $(or $(shell command -v cmake),$(BIN)/cmake)
 
@@ -101,6 +104,13 @@ $(VENV)/.docs: $(VENV)/.installed
 	$(PIP) --group docs
 	@touch $@
 
+# Pages, docstrings and examples into one site; a warning is an error, and nothing is fetched.
+docs: $(VENV)/.docs $(VENV)/.test  ## the site in docs/_build/html: build, follow its links, run its examples
+	rm -rf docs/_build docs/gallery docs/reference
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html
+	$(BIN)/python -m pytest -q tests/test_docs.py
+
 figures: $(VENV)/.docs  ## draw the pictures of the documents again
 	$(BIN)/python examples/cut_demo.py docs/cut-moons.png
 	$(BIN)/python examples/denoise.py docs/cut-denoise.png
@@ -108,4 +118,4 @@ figures: $(VENV)/.docs  ## draw the pictures of the documents again
 	$(BIN)/python examples/open_pit.py docs/cut-pit.png
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) $(LOWEST) build dist labelcut-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist docs/_build docs/gallery docs/reference labelcut-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,7 @@
-"""Find the wrong labels among two moons of points, half of them labeled and one label in five wrong.
+"""Two moons, half of them labeled
+===============================
+
+Find the wrong labels among two moons of points, half of them labeled and one label in five wrong.
 
 Run ``python examples/cut_demo.py``, with a file name as argument for a picture.
 """

@@ -1,4 +1,7 @@
-"""Total-variation denoising: a picture that stays close to a noisy one and has few, sharp edges.
+"""A picture without its noise
+===========================
+
+Total-variation denoising: a picture that stays close to a noisy one and has few, sharp edges.
 
 Wanted is the picture x that minimises ``sum (x_i - y_i)² / 2 + smoothing * sum |x_i - x_j|``, the second
 sum over neighbouring pixels. Which pixels end up darker than t? Those of a minimum cut with cost y_i - t

@@ -1,4 +1,7 @@
-"""The densest subgraph: the group of nodes with the most edges per node, and all the layers around it.
+"""The densest part of a network
+=============================
+
+The densest subgraph: the group of nodes with the most edges per node, and all the layers around it.
 
 For a price p per node, the best group maximises (edges inside) - p * (nodes). The edges inside a group are
 half of its degrees minus half of the edges that leave it, so the best group is a minimum cut with cost

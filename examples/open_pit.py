@@ -1,4 +1,7 @@
-"""Open-pit mining: which blocks are worth digging out, for every price of the metal at once.
+"""Which blocks of a mine are worth digging
+========================================
+
+Open-pit mining: which blocks are worth digging out, for every price of the metal at once.
 
 Digging out block i costs b_i and yields m_i units of metal; before it, the three blocks right above it have
 to go. At price t the best pit minimises ``sum of b_i - t * m_i`` over the blocks it takes, without leaving

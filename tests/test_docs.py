@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,8 +12,12 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import labelcut
+import labelcut.cut
+import labelcut.graph
+import labelcut.model_selection
 
 DOCS = Path(__file__).parent.parent / "docs"
+MARKDOWN = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.parent.glob("*.md"))]
 EXAMPLES = ("guide.md", "coming-from.md")
 # The command line and the experiments have tests of their own; _core is compiled.
 APART = ("labelcut.cli", "labelcut.experiments", "labelcut.cut._core", "labelcut.graph._core")
@@ -35,11 +40,34 @@ def test_the_examples_of_a_docstring_run(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-def test_pictures_named_in_the_documents_are_there():
-    for name in EXAMPLES:
-        for line in (DOCS / name).read_text().splitlines():
-            if line.startswith("!["):
-                assert (DOCS / line.split("](")[1].rstrip(")")).exists(), line
+def slug(heading):
+    """Return the anchor that GitHub and the site give a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {slug(line.lstrip("#")) for line in lines if line[:1] == "#"}
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
+def test_links_and_pictures_of_a_document_lead_somewhere_also_without_the_site(path):
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        name, _, anchor = link.partition("#")
+        target = path.parent / name if name else path
+        if (
+            not re.match(r"https?:", link) and name != "gallery/index.rst"
+        ):  # the gallery is made with the site
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("module", [labelcut, labelcut.cut, labelcut.graph, labelcut.model_selection])
+def test_every_public_name_stands_in_the_reference(module):
+    listed = set(re.findall(r"[\w.]+", (DOCS / "api.md").read_text(encoding="utf-8")))
+    short = {name.rpartition(".")[2] for name in listed}
+    assert {*module.__all__} <= short
 
 
 def public_docstrings(module):
