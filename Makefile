@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 LOWEST := .venv-lowest
-BIN    := $(VENV)/bin
+BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 INSTALL := python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 PIP    := $(BIN)/$(INSTALL)
 
@@ -10,7 +10,8 @@ PIP    := $(BIN)/$(INSTALL)
 BUILD_FILES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard core/*.?pp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest check bench history sanitize warnings wheel docs figures clean
+.PHONY: help demo test test-slow test-lowest test-installed check check-github check-release bench history sanitize \
+        warnings wheel wheels-of-this-system docs docker figures clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -57,10 +58,30 @@ $(LOWEST)/.test: $(BUILD_FILES) tools/lowest.py
 test-lowest: $(LOWEST)/.test  ## every test but the slow ones, with the lowest versions of everything we ask for
 	$(LOWEST)/bin/python -m pytest -m 'not slow'
 
+test-installed: $(VENV)/.installed  ## the part of the tests that a wheel has to pass, where make test cannot run
+	$(PIP) --group wheel-test
+	$(BIN)/python tools/try_wheel.py
+
 check: $(VENV)/.check $(VENV)/.test  ## lint, formatting, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+FORMS := .github/ISSUE_TEMPLATE
+SCHEMA = $(BIN)/check-jsonschema --builtin-schema vendor.
+
+check-github: | $(BIN)/python  ## workflows, issue forms and the citation: right by their schemas, safe to zizmor
+	$(PIP) 'pip>=25.1'
+	$(PIP) --group github
+	$(SCHEMA)github-workflows .github/workflows/*.yml
+	$(SCHEMA)dependabot .github/dependabot.yml
+	$(SCHEMA)github-issue-forms $(filter-out %/config.yml,$(wildcard $(FORMS)/*.yml))
+	$(SCHEMA)github-issue-config $(FORMS)/config.yml
+	$(SCHEMA)citation-file-format CITATION.cff
+	$(BIN)/zizmor --offline .github
+
+check-release:  ## TAG=v0.1.0: the files in dist are those of the tag, the changelog has its section
+	$(PYTHON) tools/check_release.py "$(TAG)" dist
 
 bench: $(VENV)/.bench  ## the benchmarks, with their rivals
 	$(BIN)/python benchmarks/bench_cut.py
@@ -99,6 +120,13 @@ wheel: $(VENV)/.wheel  ## wheels and sdist: build twice, audit, install and test
 	for wheel in dist/*-abi3-*.whl; do $(BIN)/abi3audit --strict --summary $$wheel || exit 1; done
 	$(PYTHON) tools/try_wheel.py dist --sdist
 	for python in $$($(BIN)/python tools/pythons.py); do $$python tools/try_wheel.py dist || exit 1; done
+
+wheels-of-this-system: $(VENV)/.wheel  ## by cibuildwheel, as for a release; on Linux it needs a container engine
+	$(BIN)/cibuildwheel --output-dir dist
+
+docker:  ## an image with the wheel and nothing else; it runs the demo (needs a container engine)
+	docker build -t labelcut .
+	docker run --rm labelcut
 
 $(VENV)/.docs: $(VENV)/.installed
 	$(PIP) --group docs

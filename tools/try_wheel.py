@@ -29,6 +29,7 @@ IS_COMPILED = "from labelcut.cut import _core, solver; assert solver.in_use is _
 TWIN_ANSWERS = """
 import warnings
 warnings.simplefilter("ignore")
+import labelcut.cut
 import labelcut.cut.solver as solver
 path = labelcut.cut.parametric_cut([[0, 2, 0], [2, 0, 1], [0, 1, 0]], [-3, 0, 3], [1, 1, 1])
 assert path.join_at.tolist() == [-1.0, -1.0, 2.0] and solver.in_use.__name__ == "labelcut.cut._reference"
