@@ -1,5 +1,5 @@
 # Builds the wheel, then an image with the wheel and nothing to build it. `make docker` runs the demo in it;
-#     docker run --rm -v "$PWD:/data" labelcut audit customers.csv --label churned
+#     docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/data" labelcut audit customers.csv --label churned
 FROM python:3.13-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends g++ git && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
