@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 LINES, PAGE, PICTURE = HERE / "history.jsonl", Path("docs/history.md"), Path("docs/figures/history.svg")
 ROWS = (1_000, 10_000, 100_000)
 SHOWN = ("seconds", "forest", "graph", "cuts", "gb")
-TITLES = {"seconds": "seconds of a fit", "gb": "peak memory, GB"}
+TITLES = {"seconds": "seconds", "gb": "peak memory, GB"}
 COLORS = ("#2f6fde", "#d97706", "#1a7f37", "#8250df", "#57606a")
 WIDTH, HEIGHT, LEFT, GAP = 300, 150, 60, 40
 
@@ -78,7 +78,7 @@ def measure(rows: list[int], machine: str) -> dict:
         ["git", "-C", HERE, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
     ).stdout.strip()
     numbers = {f"fit of {n} rows": fit(n) for n in rows}
-    about = {"version": labelcut.__version__, "commit": commit, "machine": machine}
+    about = {"version": labelcut.__version__.partition("+")[0], "commit": commit, "machine": machine}
     return about | {"python": platform.python_version(), "benchmarks": numbers}
 
 

@@ -36,8 +36,9 @@ autosummary_filename_map = {
     "labelcut.Audit": "labelcut.Audit-class"
 }  # not audit's file where case does not count
 autodoc_typehints = "none"
+autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
-numpydoc_show_class_members = False  # the template lists them, without what scikit-learn adds
+numpydoc_show_class_members = False  # the template lists them, without the requests of scikit-learn
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
