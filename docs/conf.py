@@ -4,7 +4,7 @@ import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # for drawing.py, which Sphinx has to find by name
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_settings.py
 
 project = "LabelCut"
 author = "The LabelCut developers"
@@ -47,8 +47,8 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "within_subsection_order": "FileNameSortKey",
-    "reset_argv": "drawing.file_name",
+    "within_subsection_order": "gallery_settings.CutsLast",
+    "reset_argv": "gallery_settings.file_name",
     "show_signature": False,
     "write_computation_times": False,
     "min_reported_time": 1e9,  # a time on a busy machine says nothing

@@ -64,6 +64,7 @@ def draw(sureness: np.ndarray, is_right: np.ndarray, file: str) -> None:
     axis.plot(taken, np.cumsum(is_right[order]) / taken, color="tab:blue", label="right so far")
     axis.plot(taken, sureness[order], color="tab:orange", label="said of the row itself")
     axis.set_xlabel("rows taken over, surest first")
+    axis.set_ylabel("share, probability")
     axis.set_ylim(0.45, 1.02)
     axis.legend(frameon=False, loc="lower left")
     axis.spines[["top", "right"]].set_visible(False)
