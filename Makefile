@@ -104,9 +104,10 @@ sanitize: $(filter $(BIN)/cmake,$(CMAKE))  ## the core's own tests under Address
 	build/sanitize/test_core
 
 warnings: $(filter $(BIN)/cmake,$(CMAKE))  ## compile the core with every compiler there is; a warning is an error
-	for compiler in $$(command -v g++ clang++ clang++-19); do \
-	  $(CMAKE) -S . -B build/$$(basename $$compiler) -DCMAKE_CXX_COMPILER=$$compiler -DCMAKE_COMPILE_WARNING_AS_ERROR=ON && \
-	  $(CMAKE) --build build/$$(basename $$compiler) && build/$$(basename $$compiler)/test_core || exit 1; \
+	for compiler in g++ clang++ clang++-19; do \
+	  command -v $$compiler > /dev/null || continue; \
+	  $(CMAKE) -S . -B build/$$compiler -DCMAKE_CXX_COMPILER=$$compiler -DCMAKE_COMPILE_WARNING_AS_ERROR=ON && \
+	  $(CMAKE) --build build/$$compiler && build/$$compiler/test_core || exit 1; \
 	done
 
 $(VENV)/.wheel: pyproject.toml constraints.txt | $(BIN)/python
