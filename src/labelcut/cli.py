@@ -117,6 +117,8 @@ threads_option = click.option(
 @click.option("--group", metavar="COLUMN", help="Compare its values: annotator, source, batch ...")
 @click.option("--unlabeled", multiple=True, metavar="MARK", help="A label that means 'none' (repeatable).")
 @click.option("--positive", metavar="LABEL", help="Of two classes, the positive one.")
+@click.option("--merge-labels", is_flag=True, help="Labels that differ only in case or blanks are one class.")
+@click.option("--ordered", metavar="LABEL,LABEL,...", help="All classes, in the order they are shown in.")
 @click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column is (repeatable).")
 @click.option("--preset", type=click.Choice(["default", "paper", "literal"]), default="default")
 @threads_option
@@ -155,6 +157,8 @@ def audit(table: str, **options: Any) -> None:
             ignore=options["ignore"],
             unlabeled=options["unlabeled"],
             positive=options["positive"],
+            merge_labels=options["merge_labels"],
+            ordered=_split_names(options["ordered"]),
             kinds=kinds,
             max_rows=options["max_rows"],
         )
@@ -205,7 +209,8 @@ def apply(table: str, decisions: str, **options: Any) -> None:
     from labelcut.table.correcting import write_decided
     from labelcut.table.table import read_source
 
-    loaded = read_source(source, label=label, id=id_)
+    # Whatever the labels are, they were taken for classes when they were decided.
+    loaded = read_source(source, label=label, id=id_, kinds={label: "category"})
     matched = match(made, loaded)
     changes = matched.changed(loaded)
     with _writing(out.parent), whole_file(out, inputs=inputs) as temporary:
@@ -326,6 +331,13 @@ def _split_kind(text: str) -> tuple[str, str]:
     if not column:
         _fail(f"--kind {text!r} is not of the form COLUMN=KIND, as in --kind zip=category.")
     return column, kind
+
+
+def _split_names(text: str | None) -> list[str]:
+    """Return the names in a list such as ``Fair,Good,"Good, or better"``."""
+    import csv
+
+    return next(csv.reader([text], skipinitialspace=True), []) if text else []
 
 
 def _default_folder(table: str) -> str:

@@ -24,7 +24,7 @@ from labelcut.auditing.unusual import compare_with_classes, far_out_notes
 from labelcut.errors import BadChoice, BadTable, Option
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.labels import Labels
-from labelcut.parameters import texts
+from labelcut.parameters import one_of, texts
 from labelcut.table.decisions import Decision, Matched, match, read_decisions
 from labelcut.table.numbers import encode
 from labelcut.table.row_keys import OUR_PREFIX
@@ -173,6 +173,8 @@ def audit(
     ignore: Iterable[str] = (),
     unlabeled: Iterable[str] = (),
     positive: str | None = None,
+    merge_labels: bool = False,
+    ordered: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
     max_rows: int | None = None,
     decisions: str | os.PathLike[str] | None = None,
@@ -200,6 +202,10 @@ def audit(
         Label values that mean "not labeled".
     positive : str, optional
         Of two classes, the positive one.
+    merge_labels : bool, default=False
+        Take labels that differ only in case or blanks for one class.
+    ordered : iterable of str
+        Every class, in the order in which they are shown.
     kinds : mapping of str to str, optional
         Kinds of columns, where the guess is wrong.
     max_rows : int, optional
@@ -233,6 +239,8 @@ def audit(
         ignore=texts("ignore", ignore),
         unlabeled=texts("unlabeled", unlabeled),
         positive=positive,
+        merge_labels=one_of("merge_labels", merge_labels, (True, False)),
+        ordered=texts("ordered", ordered),
         kinds=kinds,
         max_rows=max_rows,
     )

@@ -8,12 +8,13 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labelcut.errors import BadChoice, BadTable
+from labelcut.table.label_column import spelling
 from labelcut.table.writing import unguarded
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
     is gone, whose row now carries a label that was neither the old nor the new one, or that contradicts an
     earlier decision on the same row, is not used but reported. A label that no row of the table carries is
     refused: it is a slip, or the file was made for another table.
+
+    Labels that an audit merged differ from their cells in case or blanks. Such a cell is the label, too, and
+    stays as it is unless another class was decided.
     """
     rows_of: dict[str, list[int]] = defaultdict(list)
     by_id = table.id is not None
@@ -148,18 +152,17 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
         if by_id and len(rows) > 1:
             conflicts.append(f"{what}: {len(rows)} rows have this id; left out.")
             continue
-        fitting = [i for i in rows if _label(table, i) in (decision.given_label, decision.label)]
-        fitting.sort(key=lambda i: _label(table, i) != decision.given_label)
-        if not fitting:
+        row = _row_meant(decision, rows, table, decided)
+        if row is None:
             found = _label(table, rows[0]) or "no label"
             conflicts.append(
                 f"{what}: decided on {decision.given_label!r}, but the row is now {found!r}; left out."
             )
             continue
-        if decision.label and decision.label not in table.classes:
+        wanted = _label_meant(decision, _label(table, row), table)
+        if wanted is None:
             conflicts.append(f"{what}: {_unknown_label(decision, table)}")
             continue
-        row = next((i for i in fitting if i not in decided), fitting[0])
         earlier = decided.get(row)
         if earlier is not None and (earlier.verdict, earlier.label) != (decision.verdict, decision.label):
             conflicts.append(f"{what}: contradicts line {earlier.line}; the earlier one is used.")
@@ -168,8 +171,31 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
         if decision.verdict == "unsure":
             unsure.add(row)
         else:
-            labels[row] = decision.label
+            labels[row] = wanted
     return Matched(labels, frozenset(unsure), tuple(conflicts), decided)
+
+
+def _row_meant(decision: Decision, rows: Sequence[int], table: Table, decided: Collection[int]) -> int | None:
+    """Return the row whose label fits the decision, of equal rows the first that is not decided yet."""
+    own = {i: _label(table, i) for i in rows}
+    exact = [i for i in rows if own[i] == decision.given_label]
+    exact += [i for i in rows if own[i] == decision.label and i not in exact]
+    meant = {spelling(decision.given_label), spelling(decision.label)}
+    alike = [i for i in rows if i not in exact and spelling(own[i]) in meant]
+    # Of equal rows whose labels are spelled apart, only the number of the row tells which is meant.
+    named = [i for i in (*exact, *alike) if str(table.rows[i] + 1) == decision.row]
+    fitting = [*named, *(exact or alike)]
+    return next((i for i in fitting if i not in decided), fitting[0] if fitting else None)
+
+
+def _label_meant(decision: Decision, own: str, table: Table) -> str | None:
+    """Return the label a row should carry: one of the table's, its own if that is only spelled otherwise."""
+    if own != decision.given_label and spelling(own) == spelling(decision.label):
+        return own
+    if not decision.label or decision.label in table.classes:
+        return decision.label
+    alike = [name for name in table.classes if spelling(name) == spelling(decision.label)]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _unknown_label(decision: Decision, table: Table) -> str:

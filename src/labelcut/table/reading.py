@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_frame(source: Source, *, as_text: Iterable[str] = ()) -> pd.DataFrame:
-    """Read the whole table; the columns named in `as_text` keep their characters as they are."""
+def read_frame(
+    source: Source, *, as_text: Iterable[str] = (), keep_marks_of: str | None = None
+) -> pd.DataFrame:
+    """Read the whole table; the columns named in `as_text` keep their characters as they are.
+
+    Marks such as ``NA`` become missing cells, but not in the column `keep_marks_of`, one of `as_text`.
+    """
     as_text = tuple(as_text)
     readers = {"csv": _read_csv, "arff": _read_csv, "jsonl": _read_jsonl, "xlsx": _read_xlsx}
     try:
-        return readers.get(source.format, _read_arrow)(source, as_text)
+        return readers.get(source.format, _read_arrow)(source, as_text, keep_marks_of)
     except (BadTable, BadChoice):
         raise
     except ImportError as error:
@@ -126,7 +131,7 @@ def _names(source: Source) -> list[str]:
     raise BadTable(f"{source.name}: holds {what}; a header and at least two rows are needed.")
 
 
-def _read_csv(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
+def _read_csv(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
     import pandas as pd
 
     names = column_names(source)
@@ -136,7 +141,7 @@ def _read_csv(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
         "sep": source.delimiter,
         "quotechar": source.quote,
         "index_col": False,
-        "na_values": list(source.missing),
+        "na_values": _marks_by_column(source, names, kept),
         "keep_default_na": False,
         "skipinitialspace": True,
     }
@@ -164,6 +169,12 @@ def _read_csv(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
         ) from error
 
 
+def _marks_by_column(source: Source, names: Iterable[Any], kept: str | None) -> Any:
+    """Return the marks as pandas takes them: for all columns, or for all but one."""
+    marks = list(source.missing)
+    return marks if kept is None else {name: marks for name in names if name != kept}
+
+
 def _data_stream(source: Source) -> IO[str]:
     """Return the text that pandas reads: all of a csv, the rows of an arff file.
 
@@ -187,7 +198,7 @@ def _has_lone_cr(source: Source) -> bool:
     return "\r" in ((seen,) if isinstance(seen, str) else seen or ())
 
 
-def _read_jsonl(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
+def _read_jsonl(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
     import pandas as pd
 
     lines = (line for line in text_lines(source, to_read=True) if line != BYTE_ORDER_MARK)
@@ -195,9 +206,12 @@ def _read_jsonl(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
     frame = pd.DataFrame(rows)
     for name in frame.columns:
         if name in as_text:
-            frame[name] = frame[name].map(as_label, na_action="ignore").astype("str")
+            frame[name] = frame[name].map(as_label, na_action="ignore")
     marks = set(source.missing)
-    return frame.map(lambda cell: None if isinstance(cell, str) and cell in marks else cell).infer_objects()
+    cells = frame.map(lambda cell: None if isinstance(cell, str) and cell in marks else cell)
+    if kept in cells:
+        cells[kept] = frame[kept]
+    return cells.infer_objects()
 
 
 def _object(source: Source, number: int, line: str) -> dict[str, Any]:
@@ -223,18 +237,21 @@ def as_label(value: object) -> str:
     return str(value)
 
 
-def _read_xlsx(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
+def _read_xlsx(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
     import pandas as pd
 
-    texts: dict[str, Any] = dict.fromkeys(as_text, "str")
-    frame = pd.read_excel(
-        source.path, engine="openpyxl", na_values=list(source.missing), keep_default_na=False, dtype=texts
-    )
-    frame.columns = unique_names("" if str(c).startswith("Unnamed: ") else c for c in frame.columns)
+    with pd.ExcelFile(source.path, engine="openpyxl") as book:
+        given = pd.read_excel(book, nrows=0).columns
+        names = unique_names("" if str(name).startswith("Unnamed: ") else name for name in given)
+        called = dict(zip(names, given, strict=True))
+        texts: dict[Any, Any] = {called[name]: "str" for name in as_text if name in called}
+        marks = _marks_by_column(source, given, called.get(kept or ""))
+        frame = pd.read_excel(book, na_values=marks, keep_default_na=False, dtype=texts)
+    frame.columns = pd.Index(names)
     return frame
 
 
-def _read_arrow(source: Source, as_text: tuple[str, ...]) -> pd.DataFrame:
+def _read_arrow(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.read_parquet(source.path) if source.format == "parquet" else pd.read_feather(source.path)

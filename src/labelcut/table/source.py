@@ -107,6 +107,11 @@ class Source:
         stream = cast(Any, self.open())
         return io.TextIOWrapper(stream, encoding=self.encoding, errors=errors, newline=line_ends)
 
+    @property
+    def has_marks(self) -> bool:
+        """Whether missing cells may be written as marks; binary formats have missing cells of their own."""
+        return self.format not in ("parquet", "feather")
+
     def label_in(self, cells: Sequence[str], column: int) -> str:
         """Return the label that a record of a csv or arff file holds, empty where it is missing."""
         text = cells[column] if column < len(cells) else ""

@@ -17,6 +17,7 @@ import pandas as pd
 
 from labelcut.errors import BadChoice, BadTable, Option
 from labelcut.table.kinds import Column, describe_column
+from labelcut.table.label_column import Choices, listed, read_label_column, without_marks
 from labelcut.table.reading import as_label, read_frame, unique_names
 from labelcut.table.row_keys import row_keys
 from labelcut.table.source import Source, find_source
@@ -117,8 +118,14 @@ def read_source(
     source: Source, *, label: str, id: str | None = None, group: str | None = None, **choices: Any
 ) -> Table:
     """Read the table of a file that `find_source` has looked at; the choices are those of `make_table`."""
-    frame = read_frame(source, as_text=[name for name in (label, id, group) if name is not None])
-    return make_table(frame, label=label, id=id, group=group, name=source.name, source=source, **choices)
+    as_text = [name for name in (label, id, group) if name is not None]
+    frame = read_frame(source, as_text=as_text, keep_marks_of=label)
+    marks: Mapping[str, int] = {}
+    if label in frame and source.has_marks:
+        labels, marks = without_marks(frame[label], source.missing)
+        frame = frame.assign(**{label: labels})
+    choices |= {"name": source.name, "source": source, "marks": marks}
+    return make_table(frame, label=label, id=id, group=group, **choices)
 
 
 def make_table(
@@ -130,10 +137,13 @@ def make_table(
     ignore: Iterable[str] = (),
     unlabeled: Iterable[str] = (),
     positive: str | None = None,
+    merge_labels: bool = False,
+    ordered: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
     max_rows: int | None = None,
     name: str = "data frame",
     source: Source | None = None,
+    marks: Mapping[str, int] | None = None,
 ) -> Table:
     """Say what each column is and read the labels.
 
@@ -149,14 +159,21 @@ def make_table(
         Label values that mean "not labeled", besides missing ones.
     positive : str, optional
         Of two classes, the one to list second, as scikit-learn does with the positive one.
+    merge_labels : bool, default=False
+        Take labels that differ only in case or blanks for one class, called by the most frequent of them.
+    ordered : iterable of str
+        Every class, in the order in which they are shown.
     kinds : mapping of str to str, optional
         Column name to kind (numeric, category, date, text, identifier, constant), where the guess is wrong.
+        Labels that look like a number to predict are classes if their kind is "category".
     max_rows : int, optional
         Look at a sample of so many rows, drawn with a fixed seed.
     name : str
         What to call the table in messages.
     source : Source, optional
         The file it was read from.
+    marks : mapping of str to int, optional
+        Cells of the label column that were taken for missing ones, such as "None", and how many there are.
 
     Returns
     -------
@@ -176,7 +193,9 @@ def make_table(
         frame = frame.iloc[rows]
     index, frame = frame.index, frame.reset_index(drop=True)
     texts = label_texts(frame[label], blank="")
-    classes, codes = _classes(texts, {"", *unlabeled}, positive, label, name)
+    are_classes = kinds.get(label) == "category"
+    choices = Choices(tuple(unlabeled), positive, merge_labels, tuple(ordered), are_classes)
+    read = read_label_column(texts, label=label, name=name, choices=choices, marks=marks or {})
     roles = {label: "label"} | dict.fromkeys(ignore, "ignored")
     roles |= {column: role for column, role in ((id, "id"), (group, "group")) if column is not None}
     keys = row_keys(frame, label)
@@ -189,8 +208,8 @@ def make_table(
         index=index,
         columns=tuple(column for column, _ in described.values()),
         label=label,
-        classes=classes,
-        codes=codes,
+        classes=read.classes,
+        codes=read.codes,
         rows=rows,
         keys=keys,
         n_rows_in_file=n_rows_in_file,
@@ -198,6 +217,7 @@ def make_table(
         group=group,
         name=name,
         source=source,
+        notes=read.notes,
     )
     _check_features(table)
     return table
@@ -245,61 +265,11 @@ def check_name(wanted: str, names: Sequence[str], where: str) -> None:
         return
     lower = {name.lower(): name for name in reversed(names)}
     close = difflib.get_close_matches(wanted.lower(), list(lower), n=1, cutoff=0.6)
-    hint = f"did you mean {lower[close[0]]!r}?" if close else f"there are {_listed(names)}."
+    hint = f"did you mean {lower[close[0]]!r}?" if close else f"there are {listed(names)}."
     raise BadChoice(f"{where}: no column {wanted!r}; {hint}")
-
-
-def _listed(names: Sequence[str], limit: int = 8) -> str:
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
 
 
 def label_texts(values: pd.Series[Any], *, blank: str) -> list[str]:
     """Return a column's values as text, stripped, with `blank` where they are missing."""
     missing = values.isna().to_numpy()
     return [blank if gone else as_label(value).strip() for value, gone in zip(values, missing, strict=True)]
-
-
-def _classes(
-    texts: list[str], unlabeled: set[str], positive: str | None, label: str, name: str
-) -> tuple[tuple[str, ...], np.ndarray]:
-    unlabeled = {mark.strip() for mark in unlabeled}
-    found = sorted({text for text in texts if text not in unlabeled}, key=_natural)
-    n_labeled = sum(text not in unlabeled for text in texts)
-    if n_labeled == 0:
-        raise BadTable(
-            f"{name}: column {label!r} holds no label at all; label at least one row of each class."
-        )
-    if len(found) == 1:
-        raise BadTable(
-            f"{name}: all {n_labeled} labeled rows are {found[0]!r}; "
-            "at least one row of a second class is needed."
-        )
-    if len(found) > 20 and len(found) > n_labeled / 3:
-        raise BadTable(
-            f"{name}: column {label!r} has {len(found)} different values in {n_labeled} rows: this looks "
-            "like a number to predict, not a class; put the values into a few bins first."
-        )
-    if positive is not None:
-        if len(found) != 2:
-            raise BadChoice(
-                Option("positive", positive),
-                f" is for two classes, but {label!r} has {len(found)}; leave it out.",
-            )
-        if positive not in found:
-            raise BadChoice(
-                f"no row is labeled {positive!r}; ",
-                Option("positive"),
-                f" can be {found[0]!r} or {found[1]!r}.",
-            )
-        found.sort(key=lambda text: text == positive)
-    position = {text: code for code, text in enumerate(found)}
-    return tuple(found), np.array([position.get(text, -1) for text in texts], dtype=np.int64)
-
-
-def _natural(text: str) -> tuple[int, float, str]:
-    """Order numbers by value and before words."""
-    try:
-        return (0, float(text), text)
-    except ValueError:
-        return (1, 0.0, text)
