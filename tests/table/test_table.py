@@ -2,7 +2,10 @@
 
 import gzip
 import io
+import re
 import time
+import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,10 +13,12 @@ import pytest
 from tables import run
 
 from labelcut.errors import BadChoice, BadTable
+from labelcut.table.correcting import write_decided
 from labelcut.table.numbers import encode
 from labelcut.table.reading import read_frame
 from labelcut.table.source import find_source
-from labelcut.table.table import make_table
+from labelcut.table.table import make_table, read_table
+from labelcut.table.writing import write_with_columns
 
 ROWS = [
     ("001", 5.0, "red", "yes"),
@@ -272,3 +277,138 @@ def test_a_sample_of_rows_remembers_their_numbers():
     assert len(table.frame) == 10
     assert table.ids() == [f"c{row:03d}" for row in table.rows]
     assert table.n_rows_in_file == 100
+
+
+def kind_of(values, name="x"):
+    frame = pd.DataFrame({name: values, "size": np.arange(len(values)) % 9, "y": np.arange(len(values)) % 2})
+    return next(column for column in make_table(frame, label="y").columns if column.name == name)
+
+
+def test_a_running_number_is_no_feature_in_whatever_order_and_blocks():
+    rng = np.random.default_rng(0)
+    two_blocks = np.concatenate([rng.permutation(60) + 1000, rng.permutation(40) + 90_000])
+    with_a_gap = np.where(np.arange(100) == 7, np.nan, np.arange(100.0))
+    for values in (rng.permutation(100), two_blocks, with_a_gap, [f" {i}" for i in range(100)]):
+        assert kind_of(values).kind == "identifier"
+        assert kind_of(values).note == "differs in every row, says nothing of a class"
+    incomes = rng.choice(np.arange(20_000, 90_000), 100, replace=False)
+    for values in (incomes, np.arange(100) + 0.5, np.arange(100) % 50):
+        assert kind_of(values).kind == "numeric"
+
+
+@pytest.mark.parametrize("name", ["ID", "patient id", "PassengerId", "uuid"])
+def test_what_is_called_an_id_is_no_feature_though_some_come_twice(name):
+    numbers = np.concatenate([np.arange(70) * 13, np.arange(30) * 13])
+    for values in (numbers, [f"N{n}" for n in numbers]):
+        column = kind_of(values, name)
+        assert (column.kind, column.role) == ("identifier", "ignored")
+        assert column.note == "named like an identifier, mostly different, says nothing of a class"
+    assert kind_of(numbers % 12, name).kind == "numeric"  # a dozen of groups say something
+
+
+@pytest.mark.parametrize("name", ["patient_no", "Sample Number", "orderNo", "row"])
+def test_what_is_called_a_number_is_no_feature_if_it_never_comes_twice(name):
+    assert kind_of(np.arange(100) * 13, name).kind == "identifier"
+    assert kind_of(np.arange(100) % 90 * 13, name).kind == "numeric"
+    assert kind_of(np.arange(100) * 13, "paid").kind == "numeric"
+
+
+def workbook(path):
+    """Two sheets: a note first, then the table."""
+    with pd.ExcelWriter(path) as writer:
+        pd.DataFrame({"note": ["see the next sheet"]}).to_excel(writer, sheet_name="read me", index=False)
+        FRAME.to_excel(writer, sheet_name="data", index=False)
+
+
+@pytest.mark.parametrize("sheet", ["data", "2"])
+def test_a_sheet_is_named_or_numbered_and_the_others_stay(tmp_path, sheet):
+    file, out = tmp_path / "two.xlsx", tmp_path / "out.xlsx"
+    workbook(file)
+    table = read_table(file, label="bought", id="id", sheet=sheet)
+    assert table.classes == ("no", "yes")
+    assert table.source.notes == ()
+    write_decided(table, out, {1: "yes"})
+    assert pd.read_excel(out, sheet_name="data")["bought"].tolist() == ["yes", "yes", "yes", "no"]
+    assert pd.read_excel(out, sheet_name="read me")["note"].tolist() == ["see the next sheet"]
+
+
+def test_a_sheet_that_is_not_there_or_not_named_is_told(tmp_path):
+    workbook(tmp_path / "two.xlsx")
+    told = r"no column 'bought' on the sheet 'read me'; if it is on 'data', name that one with sheet\."
+    with pytest.raises(BadChoice, match=told):
+        read_table(tmp_path / "two.xlsx", label="bought")
+    with pytest.raises(BadChoice, match=r"no sheet 'date'; there are 'read me', 'data'\."):
+        find_source(tmp_path / "two.xlsx", sheet="date")
+    assert find_source(tmp_path / "two.xlsx").notes == (
+        "The workbook has 2 sheets; the first one, 'read me', was read.",
+    )
+    with pytest.raises(BadChoice, match=r"sheet='data' is for Excel, but table\.csv is csv; leave it out\."):
+        find_source(written(tmp_path, csv_bytes()), sheet="data")
+
+
+JSON = """[
+  {"id": "001", "size": 5.0, "colour": "red", "bought": "yes"},
+  {
+    "bought": "no", "size": 6.50,
+    "id": "002", "colour": null
+  }, {"id":"003","size":7,"colour":"r\\u00e9d","bought":"yes"},
+  {"id": "004", "size": 1.0, "tags": ["a", {"bought": "x"}] }
+]
+"""
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz", "t", "t.jsonl"])
+def test_a_json_array_is_read_and_written_with_only_the_labels_changed(tmp_path, name):
+    content = JSON.encode()
+    file = written(tmp_path, gzip.compress(content) if name.endswith("gz") else content, name)
+    source = find_source(file)
+    assert (source.format, source.suffix) == ("json", ".json.gz" if name.endswith("gz") else ".json")
+    table = read_table(file, label="bought", id="id")
+    assert table.codes.tolist() == [1, 0, 1, -1]
+    write_decided(table, tmp_path / "out", {1: "yes", 3: "no"})
+    raw = (tmp_path / "out").read_bytes()
+    text = (gzip.decompress(raw) if name.endswith("gz") else raw).decode()
+    assert text == JSON.replace('"bought": "no"', '"bought": "yes"').replace("}] }", '}], "bought": "no" }')
+    write_with_columns(source, tmp_path / "more", {"labelcut_x": ["a", None, 2.0, 1]})
+    again = read_frame(replace(source, path=tmp_path / "more"))
+    assert again["labelcut_x"].tolist()[2:] == [2.0, 1]
+    assert again.drop(columns="labelcut_x").equals(read_frame(source))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[{}, 3]", r"entry 2 holds no object; write one \{\.\.\.\} per row"),
+        ('[{"a": 1},', "the file is not JSON .* or one list of them"),
+        ('{"data":\n[{"a": 1}]}', "line 1 is not JSON .* or one list of them"),
+    ],
+)
+def test_json_that_is_no_table_is_refused(tmp_path, content, message):
+    with pytest.raises(BadTable, match=message):
+        read_frame(find_source(written(tmp_path, content, "t.json")))
+
+
+def zipped(*names, first=b""):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        if first:
+            archive.writestr("mimetype", first)
+        for name in names:
+            archive.writestr(name, "x")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "an old Excel file (.xls) or one with a password"),
+        (zipped(first=b"application/vnd.oasis.opendocument.spreadsheet"), "an OpenDocument file (.ods)"),
+        (zipped("[Content_Types].xml", "xl/workbook.bin"), "a binary Excel file (.xlsb)"),
+    ],
+)
+def test_other_spreadsheets_are_refused_with_a_way_out(tmp_path, content, what):
+    told = f"sheet.xls: is {what}, which is not read; open it in Excel or LibreOffice and save it as .xlsx or"
+    with pytest.raises(BadTable, match=re.escape(told)):
+        find_source(written(tmp_path, content, "sheet.xls"))
+    with pytest.raises(BadTable, match="is a zip archive, which is not read; unpack it first"):
+        find_source(written(tmp_path, zipped("table.csv"), "table.zip"))

@@ -26,7 +26,14 @@ _DATE_FORMATS = (
     *("%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d"),
 )
 _NUMBER = re.compile(r"\s*[-+]?(0|[1-9]\d*)([.,]\d+)?\s*$")  # 007 is a name, not a number.
-_ID_NAME = re.compile(r"(^|[\s_.-])(id|uuid|guid|index|key|nr|row)$|(?<=[a-z])I[dD]$", re.IGNORECASE)
+_ID = re.compile(r"(^|[\s_.-])(?i:id|uuid|guid)$|(?<=[a-z])I[dD]$")
+_COUNTER = re.compile(
+    r"(^|[\s_.-])(?i:index|key|nr|no|num|number|row)\.?$|(?<=[a-z])(No|Nr|Num|Number|Index|Key)$"
+)
+MOSTLY = (
+    0.5  # Share of different values from which a column called ``id`` names things, though some come twice.
+)
+RUNNING = 0.9  # Share of steps by one, in sorted order, from which whole numbers count, in one block or some.
 
 
 @dataclass(frozen=True)
@@ -71,11 +78,17 @@ def describe_column(
         note = (
             "the same in every row"
             if chosen == "constant"
-            else "differs in every row, says nothing of a class"
+            else _why_identifier(n_distinct, len(values), n_missing)
         )
     else:
         note = "left out, as asked" if role == "ignored" else ""
     return Column(name, chosen, role, n_missing, n_distinct, note, is_hidden), converted
+
+
+def _why_identifier(n_distinct: int, n_rows: int, n_missing: int) -> str:
+    if n_distinct == n_rows - n_missing:
+        return "differs in every row, says nothing of a class"
+    return "named like an identifier, mostly different, says nothing of a class"
 
 
 def _encoding_note(kind: str, n_distinct: int, n_missing: int) -> str:
@@ -95,6 +108,7 @@ def _kind_of(values: pd.Series[Any], n_missing: int, n_distinct: int) -> tuple[s
     if n_distinct == 0 or (n_distinct == 1 and n_missing == 0):
         return "constant", None
     is_unique = n_present >= 20 and n_distinct == n_present
+    is_called_id = n_distinct >= max(20, MOSTLY * n_present) and _ID.search(str(values.name)) is not None
     kind = values.dtype
     if pd.api.types.is_bool_dtype(kind) or isinstance(kind, pd.CategoricalDtype):
         return "category", None
@@ -103,27 +117,32 @@ def _kind_of(values: pd.Series[Any], n_missing: int, n_distinct: int) -> tuple[s
     if pd.api.types.is_timedelta64_dtype(kind):
         return "numeric", values.dt.total_seconds()
     if pd.api.types.is_numeric_dtype(kind):
-        whole = pd.api.types.is_integer_dtype(kind)
-        return ("identifier" if whole and is_unique and _counts_rows(values) else "numeric"), None
+        return ("identifier" if _name_rows(values, is_unique, is_called_id) else "numeric"), None
     distinct = list(dict.fromkeys(map(str, values.dropna().unique())))
     sample = distinct[:: max(1, len(distinct) // TYPING_SAMPLE)]
     if _share(sample, _DATE) >= 0.95 and (dates := _as_dates(values)) is not None:
         return "date", dates
     if _share(sample, _NUMBER) >= 0.95 and (numbers := _as_numbers(values)) is not None:
-        return "numeric", numbers
+        is_name = _name_rows(numbers, is_unique, is_called_id)
+        return ("identifier", None) if is_name else ("numeric", numbers)
     length, words = fmean(map(len, sample)), fmean(len(text.split()) for text in sample)
-    if is_unique and words < 2 and length <= 64:
+    if (is_unique or is_called_id) and words < 2 and length <= 64:
         return "identifier", None
     if n_distinct > max(MANY_CATEGORIES, 0.2 * n_present) and (words >= 3 or length > 40):
         return "text", None
     return "category", None
 
 
-def _counts_rows(values: pd.Series[Any]) -> bool:
-    """Whole numbers that never repeat are an identifier when they are named so, or simply count."""
-    numbers = values.dropna().to_numpy()
-    is_dense = int(numbers.max()) - int(numbers.min()) == len(numbers) - 1
-    return is_dense or bool(_ID_NAME.search(str(values.name)))
+def _name_rows(values: pd.Series[Any], is_unique: bool, is_called_id: bool) -> bool:
+    """Say whether whole numbers name the rows: called ``id``, or a counter by its name or its steps."""
+    numbers = np.sort(values.dropna().to_numpy(dtype="float64"))
+    if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
+        return False
+    if is_called_id or not is_unique:
+        return is_called_id
+    name = str(values.name)
+    is_counter = _ID.search(name) is not None or _COUNTER.search(name) is not None
+    return is_counter or bool(np.mean(np.diff(numbers) == 1) >= RUNNING)
 
 
 def _share(sample: Sequence[str], pattern: re.Pattern[str]) -> float:

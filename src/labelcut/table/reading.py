@@ -30,7 +30,8 @@ def read_frame(
     Marks such as ``NA`` become missing cells, but not in the column `keep_marks_of`, one of `as_text`.
     """
     as_text = tuple(as_text)
-    readers = {"csv": _read_csv, "arff": _read_csv, "jsonl": _read_jsonl, "xlsx": _read_xlsx}
+    text = {"csv": _read_csv, "arff": _read_csv, "jsonl": _read_jsonl, "json": _read_json}
+    readers = {**text, "xlsx": _read_xlsx}
     try:
         return readers.get(source.format, _read_arrow)(source, as_text, keep_marks_of)
     except (BadTable, BadChoice):
@@ -199,10 +200,42 @@ def _has_lone_cr(source: Source) -> bool:
 
 
 def _read_jsonl(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
+    lines = (line for line in text_lines(source, to_read=True) if line != BYTE_ORDER_MARK)
+    rows = [
+        _object(source, _parsed(source, line, f"line {number}"), f"line {number}")
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
+    return _frame_of_objects(rows, source, as_text, kept)
+
+
+def _read_json(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
+    text = "".join(text_lines(source, to_read=True)).removeprefix(BYTE_ORDER_MARK)
+    found = _parsed(source, text, "the file")
+    rows = [_object(source, row, f"entry {number}") for number, row in enumerate(found, start=1)]
+    return _frame_of_objects(rows, source, as_text, kept)
+
+
+def _parsed(source: Source, text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise BadTable(
+            f"{source.name}: {where} is not JSON ({error}); give one object per line, or one list of them."
+        ) from error
+
+
+def _object(source: Source, row: Any, where: str) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise BadTable(f"{source.name}: {where} holds no object; write one {{...}} per row.")
+    return {key: _plain(value) for key, value in row.items()}
+
+
+def _frame_of_objects(
+    rows: list[dict[str, Any]], source: Source, as_text: tuple[str, ...], kept: str | None
+) -> pd.DataFrame:
     import pandas as pd
 
-    lines = (line for line in text_lines(source, to_read=True) if line != BYTE_ORDER_MARK)
-    rows = [_object(source, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     frame = pd.DataFrame(rows)
     for name in frame.columns:
         if name in as_text:
@@ -212,18 +245,6 @@ def _read_jsonl(source: Source, as_text: tuple[str, ...], kept: str | None) -> p
     if kept in cells:
         cells[kept] = frame[kept]
     return cells.infer_objects()
-
-
-def _object(source: Source, number: int, line: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise BadTable(
-            f"{source.name}: line {number} is not JSON ({error}); one object per line is needed."
-        ) from error
-    if not isinstance(row, dict):
-        raise BadTable(f"{source.name}: line {number} holds no object; write one {{...}} per line.")
-    return {key: _plain(value) for key, value in row.items()}
 
 
 def _plain(value: object) -> object:
@@ -241,12 +262,13 @@ def _read_xlsx(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd
     import pandas as pd
 
     with pd.ExcelFile(source.path, engine="openpyxl") as book:
-        given = pd.read_excel(book, nrows=0).columns
+        given = pd.read_excel(book, sheet_name=source.sheet, nrows=0).columns
         names = unique_names("" if str(name).startswith("Unnamed: ") else name for name in given)
         called = dict(zip(names, given, strict=True))
         texts: dict[Any, Any] = {called[name]: "str" for name in as_text if name in called}
         marks = _marks_by_column(source, given, called.get(kept or ""))
-        frame = pd.read_excel(book, na_values=marks, keep_default_na=False, dtype=texts)
+        read = {"sheet_name": source.sheet, "na_values": marks, "keep_default_na": False, "dtype": texts}
+        frame = cast(pd.DataFrame, pd.read_excel(book, **cast(Any, read)))
     frame.columns = pd.Index(names)
     return frame
 

@@ -10,15 +10,13 @@ import re
 import stat
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
 
 from labelcut.errors import BadChoice, BadTable, Option
-
-if TYPE_CHECKING:
-    pass
 
 MISSING_MARKS = (
     *(
@@ -43,7 +41,7 @@ MISSING_MARKS = (
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_BYTES = 1 << 18
 BLOCK_BYTES = 1 << 20
-TEXT_FORMATS = ("csv", "arff", "jsonl")
+TEXT_FORMATS = ("csv", "arff", "jsonl", "json")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -70,7 +68,9 @@ _MARKS = (
 BYTE_ORDER_MARK = "\ufeff"
 _ENCODING_HINT = "name the one the table was saved in, such as utf-8, cp1252, shift_jis or utf-16"
 _PROBE = "a,b;c|d\t\"e\"'-'\r\n1..5\n" + 100 * "x"  # idna allows no empty and no long parts between its dots.
-_SIGNATURES = ((b"PAR1", "parquet"), (b"ARROW1", "feather"), (b"PK\x03\x04", "xlsx"))
+_ZIP = b"PK\x03\x04"
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_SIGNATURES = ((b"PAR1", "parquet"), (b"ARROW1", "feather"), (_ZIP, "xlsx"))
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ class Source:
     encoding: str = "utf-8"
     has_header: bool = True
     missing: tuple[str, ...] = MISSING_MARKS
+    sheet: str = ""
+    other_sheets: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def open(self) -> IO[bytes]:
@@ -121,9 +123,8 @@ class Source:
     @property
     def suffix(self) -> str:
         """The file ending that fits the format, for the tables we write."""
-        if self.format != "csv":
-            return "." + self.format
-        return (".tsv" if self.delimiter == "\t" else ".csv") + (".gz" if self.is_gzipped else "")
+        ending = "tsv" if self.format == "csv" and self.delimiter == "\t" else self.format
+        return f".{ending}.gz" if self.is_gzipped else f".{ending}"
 
 
 def find_source(
@@ -133,6 +134,7 @@ def find_source(
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
     has_header: bool = True,
+    sheet: str | None = None,
 ) -> Source:
     """Look at a file and say how it has to be read.
 
@@ -144,6 +146,8 @@ def find_source(
         Overrule what would be detected.
     has_header : bool, default=True
         Whether the first line of a csv holds the names of the columns.
+    sheet : str, optional
+        The sheet of an Excel workbook, by name or by number, counted from 1; the first one if not said.
 
     Returns
     -------
@@ -162,6 +166,7 @@ def find_source(
         raise BadTable(f"{shown}: the gzip data are damaged ({error}); compress the table again.") from error
     if not head:
         raise BadTable(f"{shown}: the file is empty; a table with a header and at least two rows is needed.")
+    _refuse_other_spreadsheets(file, shown, head)
     source = replace(source, format=_format_of(file if name != "-" else Path("-"), head, source.is_gzipped))
     if source.is_gzipped and source.format not in TEXT_FORMATS:
         raise BadTable(f"{shown}: gzip around {source.format} is not read; unpack it first.")
@@ -169,6 +174,12 @@ def find_source(
         source = _with_encoding(source, encoding)
     if source.format in ("csv", "arff"):
         source = _with_delimiter(source, delimiter)
+    if source.format == "xlsx":
+        return _with_sheet(source, sheet)
+    if sheet is not None:
+        raise BadChoice(
+            Option("sheet", sheet), f" is for Excel, but {shown} is {source.format}; leave it out."
+        )
     return source
 
 
@@ -211,18 +222,77 @@ def _format_of(path: Path, head: bytes, is_gzipped: bool) -> str:
             return kind
     name = path.with_suffix("").name if is_gzipped and path.suffix == ".gz" else path.name
     by_ending = _ENDINGS.get(Path(name).suffix.lower())
+    start = head.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")
+    if by_ending in ("jsonl", None) and re.match(rb"\[[\s\0]*\{", start):
+        return "json"
     if by_ending in TEXT_FORMATS:
         return by_ending
     if by_ending is not None:
         raise BadTable(
             f"{path.name}: the content is not {by_ending}; give the file the ending of its format."
         )
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"{"):
         return "jsonl"
     if re.match(rb"(%.*\s+)*@relation", start, re.IGNORECASE):
         return "arff"
     return "csv"
+
+
+def _refuse_other_spreadsheets(file: Path, name: str, head: bytes) -> None:
+    """Refuse workbooks and archives that only look like a table, with what to do about each."""
+    what = None
+    if head.startswith(_OLD_OFFICE):
+        what = "an old Excel file (.xls) or one with a password"
+    elif head.startswith(_ZIP) and zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            parts = archive.namelist()
+        if b"application/vnd.oasis.opendocument" in head[:200]:
+            what = "an OpenDocument file (.ods)"
+        elif "xl/workbook.bin" in parts:
+            what = "a binary Excel file (.xlsb)"
+        elif not any(part.startswith("xl/") for part in parts):
+            raise BadTable(f"{name}: is a zip archive, which is not read; unpack it first.")
+    if what is not None:
+        raise BadTable(
+            f"{name}: is {what}, which is not read; open it in Excel or LibreOffice and save it as "
+            ".xlsx or .csv."
+        )
+
+
+def _with_sheet(source: Source, sheet: str | None) -> Source:
+    """Settle the sheet of a workbook; one of several that was not named is named in a note."""
+    names = _sheet_names(source)
+    by_number = {str(number): name for number, name in enumerate(names, start=1)}
+    chosen = names[0] if sheet is None else sheet if sheet in names else by_number.get(sheet)
+    if chosen is None:
+        there = ", ".join(map(repr, names))
+        raise BadChoice(
+            f"{source.name}: no sheet {sheet!r}; there {'is' if len(names) == 1 else 'are'} {there}."
+        )
+    source = replace(source, sheet=chosen, other_sheets=tuple(name for name in names if name != chosen))
+    if sheet is None and len(names) > 1:
+        note = f"The workbook has {len(names)} sheets; the first one, {chosen!r}, was read."
+        return replace(source, notes=(*source.notes, note))
+    return source
+
+
+def _sheet_names(source: Source) -> list[str]:
+    try:
+        import openpyxl
+
+        book = openpyxl.load_workbook(source.path, read_only=True)
+        names = [sheet.title for sheet in book.worksheets]
+        book.close()
+    except ImportError as error:
+        raise BadChoice(
+            f"{source.name}: reading xlsx needs another package; pip install 'labelcut[excel]'."
+        ) from error
+    # A damaged workbook fails in many ways; all of them mean that it is not what it says.
+    except Exception as error:
+        raise BadTable(f"{source.name}: cannot be read as xlsx ({error}); check the file.") from error
+    if not names:
+        raise BadTable(f"{source.name}: holds no sheet with cells; check the file.")
+    return names
 
 
 def _with_encoding(source: Source, encoding: str | None) -> Source:

@@ -91,6 +91,7 @@ def read_table(
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
     has_header: bool = True,
+    sheet: str | None = None,
     **choices: Any,
 ) -> Table:
     """Read a table from a file.
@@ -101,7 +102,7 @@ def read_table(
         The file; ``-`` is the standard input.
     label : str
         The column with the labels.
-    delimiter, encoding, missing, has_header
+    delimiter, encoding, missing, has_header, sheet
         How the file is read, where the guess is wrong; as in `find_source`.
     **choices
         As in `make_table`.
@@ -110,7 +111,8 @@ def read_table(
     -------
     Table
     """
-    source = find_source(path, delimiter=delimiter, encoding=encoding, missing=missing, has_header=has_header)
+    reading = {"delimiter": delimiter, "encoding": encoding, "missing": missing, "sheet": sheet}
+    source = find_source(path, has_header=has_header, **cast(Any, reading))
     return read_source(source, label=label, **choices)
 
 
@@ -120,6 +122,13 @@ def read_source(
     """Read the table of a file that `find_source` has looked at; the choices are those of `make_table`."""
     as_text = [name for name in (label, id, group) if name is not None]
     frame = read_frame(source, as_text=as_text, keep_marks_of=label)
+    if source.other_sheets and label not in frame:
+        raise BadChoice(
+            f"{source.name}: no column {label!r} on the sheet {source.sheet!r}; if it is on "
+            f"{' or '.join(map(repr, source.other_sheets))}, name that one with ",
+            Option("sheet"),
+            ".",
+        )
     marks: Mapping[str, int] = {}
     if label in frame and source.has_marks:
         labels, marks = without_marks(frame[label], source.missing)

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from labelcut.errors import BadTable
 from labelcut.table.csv_cells import append_cells, cell_spans, quoted, replace_cell, unquoted
+from labelcut.table.json_cells import array_pieces, with_more, with_value
 from labelcut.table.reading import (
     as_label,
     column_names,
@@ -92,7 +93,7 @@ def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence
     """
     if source.format in ("csv", "arff"):
         _rewrite_text(source, out, _appending(source, columns))
-    elif source.format == "jsonl":
+    elif source.format in ("jsonl", "json"):
         _rewrite_text(source, out, _extending_objects(source, columns))
     elif source.format == "xlsx":
         with _workbook(source, out, as_values=True) as sheet:
@@ -132,7 +133,7 @@ def write_corrected(
     if source.format in ("csv", "arff"):
         _check_bytes_come_back(source)
         _rewrite_text(source, out, _replacing(source, label, changes, given))
-    elif source.format == "jsonl":
+    elif source.format in ("jsonl", "json"):
         _check_bytes_come_back(source)
         _rewrite_text(source, out, _replacing_in_objects(source, label, changes, given))
     elif source.format == "xlsx":
@@ -285,47 +286,51 @@ def _replacing(source: Source, label: str, changes: Mapping[int, str], given: Se
 
 
 def _objects(source: Source) -> Iterator[tuple[int | None, str]]:
+    """Return the objects of a JSON file with their row numbers, and what is between them with None."""
     number = 0
-    for line in text_lines(source):
-        is_row = line != BYTE_ORDER_MARK and bool(line.strip())
-        yield (number if is_row else None), line
+    for is_row, text in _object_texts(source):
+        yield (number if is_row else None), text
         number += is_row
 
 
+def _object_texts(source: Source) -> Iterable[tuple[bool, str]]:
+    lines = text_lines(source)
+    if source.format == "jsonl":
+        return ((line != BYTE_ORDER_MARK and bool(line.strip()), line) for line in lines)
+    text = "".join(lines)
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    return [(False, mark), *array_pieces(text.removeprefix(mark))]
+
+
 def _extending_objects(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[str]:
-    for number, line in _objects(source):
+    for number, text in _objects(source):
         if number is None:
-            yield line
-            continue
-        row = {name: plain_value(values[number]) for name, values in columns.items()}
-        ours = json.dumps(row, ensure_ascii=False)
-        close = line.rindex("}")
-        comma = "" if line[:close].strip().endswith("{") else ", "
-        yield line[:close] + comma + ours[1:] + line[close + 1 :]
+            yield text
+        else:
+            yield with_more(text, {name: plain_value(values[number]) for name, values in columns.items()})
 
 
 def _replacing_in_objects(
     source: Source, label: str, changes: Mapping[int, str], given: Sequence[str]
 ) -> Iterator[str]:
-    values = [json.loads(line).get(label) for number, line in _objects(source) if number is not None]
+    values = [json.loads(text).get(label) for number, text in _objects(source) if number is not None]
     _check_number_of_rows(source, len(given), len(values))
     labels = _in_their_type(changes, values)
-    for number, line in _objects(source):
+    for number, text in _objects(source):
         if number is None or number not in changes:
-            yield line
+            yield text
             continue
         _check_can_be_written(source, number, changes[number])
-        row = json.loads(line) | {label: labels[number]}
-        yield json.dumps(row, ensure_ascii=False) + line[len(line.rstrip("\r\n")) :]
+        yield with_value(text, label, labels[number])
 
 
 @contextlib.contextmanager
 def _workbook(source: Source, out: Path, *, as_values: bool = False) -> Iterator[Any]:
-    """Give the first sheet to change; `as_values` puts the values that were shown in place of formulas."""
+    """Give the sheet to change; `as_values` puts the values that were shown in place of formulas."""
     import openpyxl
 
     book = openpyxl.load_workbook(source.path, data_only=as_values)
-    yield book.worksheets[0]
+    yield book[source.sheet]
     book.save(out)
 
 
