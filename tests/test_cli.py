@@ -47,13 +47,39 @@ def test_an_audit_writes_the_page_the_issues_the_table_and_the_summary(audited):
     assert original[0] + ",labelcut_is_label_issue,labelcut_predicted_label" in table[0]
 
 
+#: What programs may rely on within schema 1: keys may be added, never renamed or removed.
+PARTS = {
+    "source": {"name", "format", "suffix", "delimiter", "encoding", "notes"},
+    "counts": {
+        *("rows", "rows_in_file", "columns", "features", "labeled", "unlabeled", "suspects", "reviewed"),
+        *("unsure", "no_evidence"),
+    },
+    "estimate": {"wrong", "share", "labels"},
+    "evidence": {
+        *("text", "is_there", "auc", "auc_error", "balanced_accuracy", "balanced_accuracy_error", "z"),
+    },
+    "by_class": {"name", "labeled", "suspects", "wrong"},
+    "groups": {"name", "labeled", "suspects", "wrong", "share"},
+    "columns": {"name", "kind", "role", "missing", "distinct", "note", "weight"},
+    "model": {"preset", "n_neighbors", "tradeoff", "noise_rates"},
+    "flagged": {"id", "key", "given_label"},
+}
+
+
+def parts_of(part):
+    return part[0] if isinstance(part, list) else part
+
+
 def test_the_summary_has_the_documented_keys(audited):
     folder, frame, _ = audited
     summary = json.loads((folder / "out" / "summary.json").read_text())
     assert list(summary) == [
         *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate"),
-        *("evidence", "by_class", "budget", "groups", "columns", "conflicts", "model"),
+        *("evidence", "by_class", "budget", "groups", "columns", "conflicts", "model", "flagged"),
     ]
+    assert {name: keys - set(parts_of(summary[name])) for name, keys in PARTS.items()} == dict.fromkeys(
+        PARTS, set()
+    )
     assert summary["counts"]["labeled"] == int(frame["churned"].notna().sum())
     assert summary["counts"]["suspects"] == len(pd.read_csv(folder / "out" / "issues.csv"))
     assert 0 < summary["estimate"]["share"] < 0.3

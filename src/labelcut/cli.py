@@ -1,7 +1,7 @@
 """The command ``labelcut``: words on the command line into calls of the other modules, and messages out.
 
 Exit codes: 0 fine, 1 a fault of ours, 2 wrong use (an option, a path, an output that cannot be written),
-3 bad data, 130 interrupted.
+3 bad data, 4 more suspect labels than --fail-above allows, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from labelcut.table.decisions import Decision
     from labelcut.table.source import Source
 
-OUR_FAULT, WRONG_USE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
+OUR_FAULT, WRONG_USE, BAD_DATA, TOO_MANY_SUSPECTS, INTERRUPTED = 1, 2, 3, 4, 130
 COMMANDS = "labelcut.commands"  # Entry points of this group are commands too; `experiment` is one.
 
 
@@ -91,6 +91,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--encoding", help="Encoding of a text file, if the guess is wrong."),
         click.option("--delimiter", metavar="CHAR", help="Delimiter of a csv, if the guess is wrong."),
+        click.option("--sheet", metavar="SHEET", help="Sheet of an Excel file: its name, or its number."),
     ):
         command = option(command)
     return command
@@ -101,6 +102,20 @@ def _checked_threads(context: click.Context, option: click.Parameter, value: int
 
     if value is not None and not is_n_jobs(value):
         _fail(f"--n-jobs {value}; give {ALLOWED}.")
+    return value
+
+
+def _share(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Return a share as a number from 0 to 1, however it was written: 2%, 2 %, 0.02."""
+    if text is None:
+        return None
+    is_percent = text.rstrip().endswith("%")
+    try:
+        value = float(text.rstrip().removesuffix("%")) / (100 if is_percent else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        _fail(f"{option.opts[0]} {shlex.quote(text)}; give a share such as 2% or 0.02.")
     return value
 
 
@@ -124,6 +139,12 @@ threads_option = click.option(
 @threads_option
 @click.option("--max-rows", type=click.IntRange(min=2), help="Audit a random sample of so many rows.")
 @click.option("--decisions", type=click.Path(), help="decisions.csv of a review: its labels become certain.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="List only the N most suspect labels.")
+@click.option("--min-p-wrong", callback=_share, metavar="P", help="Suspect only what is that likely wrong.")
+@click.option("--baseline", type=click.Path(), metavar="JSON", help="Suspect only what this summary did not.")
+@click.option(
+    "--fail-above", callback=_share, metavar="SHARE", help="Exit code 4 if more labels are suspect."
+)
 @click.option("--out", type=click.Path(), help="Folder to write to; by default TABLE-labelcut.")
 @click.option("--format", "format_", type=click.Choice(["files", "label-studio"]), default="files")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -131,7 +152,7 @@ threads_option = click.option(
 @click.option("--open", "open_page", is_flag=True, help="Open the report in a browser.")
 @reading_options
 def audit(table: str, **options: Any) -> None:
-    """Audit TABLE (csv, tsv, parquet, feather, arff, jsonl, xlsx, gzip'd text; - for standard input).
+    """Audit TABLE (csv, tsv, parquet, feather, arff, json, xlsx, gzip'd text; - for standard input).
 
     Writes report.html, issues.csv, summary.json and the table with our columns.
     """
@@ -142,12 +163,15 @@ def audit(table: str, **options: Any) -> None:
     with _progress(quiet) as on_step:
         on_step("reading")
         source, decisions = _source(table, options), _decisions(options["decisions"])
+        _check_readable(options["baseline"])
         # What is heavy to import comes after all that can be found out without it.
         from labelcut.auditing.audit import audit_table, file_names
+        from labelcut.auditing.narrowing import read_baseline
         from labelcut.table.saving import refuse_inputs
         from labelcut.table.table import read_source
 
-        inputs = _inputs(table, options["decisions"])
+        baseline = read_baseline(options["baseline"]) if options["baseline"] else None
+        inputs = _inputs(table, options["decisions"], options["baseline"])
         refuse_inputs([out / name for name in file_names(source, options["format_"])], inputs)
         made = read_source(
             source,
@@ -166,6 +190,9 @@ def audit(table: str, **options: Any) -> None:
             made,
             decisions=decisions,
             inputs=inputs,
+            top=options["top"],
+            min_p_wrong=options["min_p_wrong"] or 0.0,
+            baseline=baseline,
             preset=options["preset"],
             n_jobs=options["n_jobs"],
             on_step=on_step,
@@ -179,6 +206,7 @@ def audit(table: str, **options: Any) -> None:
         print_summary(found, out)
     if options["open_page"]:
         click.launch(str(out / "report.html"))
+    _check_share(found, options["fail_above"], out)
 
 
 @cli.command()
@@ -309,6 +337,7 @@ def _source(table: str, options: dict[str, Any]) -> Source:
         encoding=options["encoding"],
         missing=options["missing"] or None,
         has_header=not options["no_header"],
+        sheet=options["sheet"],
     )
 
 
@@ -318,11 +347,34 @@ def _decisions(path: str | None) -> list[Decision]:
     return read_decisions(Path(path)) if path else []
 
 
-def _inputs(table: str, decisions: str | None) -> dict[str, Path]:
+def _check_readable(path: str | None) -> None:
+    """Find out before an hour of work that a file cannot be read."""
+    from labelcut.errors import BadChoice
+
+    if path is not None and not Path(path).is_file():
+        raise BadChoice(f"{path}: is not there or no file; check the path.")
+
+
+def _check_share(found: Audit, most: float | None, out: Path) -> None:
+    """Leave with an exit code of its own if more labels are suspect than may be."""
+    from labelcut.auditing.words import percent
+
+    counts = found.facts["counts"]
+    share = counts["suspects"] / counts["labeled"]
+    if most is not None and share > most:
+        _fail(
+            f"{counts['suspects']} of {counts['labeled']} labels are suspect ({percent(share)}), more than "
+            f"--fail-above {100 * most:g}%; see {out / 'report.html'}.",
+            TOO_MANY_SUSPECTS,
+        )
+
+
+def _inputs(table: str, decisions: str | None, baseline: str | None = None) -> dict[str, Path]:
     """Return the files that are read, by what they are; none of them may be written over."""
-    from labelcut.table.saving import DECISIONS_READ, TABLE_READ
+    from labelcut.table.saving import BASELINE_READ, DECISIONS_READ, TABLE_READ
 
     read = {TABLE_READ: "/dev/stdin" if table == "-" else table, DECISIONS_READ: decisions}
+    read |= {BASELINE_READ: baseline}
     return {what: Path(path) for what, path in read.items() if path}
 
 

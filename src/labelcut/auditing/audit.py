@@ -17,6 +17,14 @@ import pandas as pd
 from labelcut.auditing.facts import MOST_SHOWN, column_weights, gather_facts
 from labelcut.auditing.issues import Judged, issue_table, judge_labels
 from labelcut.auditing.label_studio import label_studio_tasks
+from labelcut.auditing.narrowing import (
+    Baseline,
+    check_narrowing,
+    first_of,
+    flagged_labels,
+    narrow,
+    read_baseline,
+)
 from labelcut.auditing.page import render_page
 from labelcut.auditing.reasons import tell_reasons
 from labelcut.auditing.review_curve import plant_and_find
@@ -28,7 +36,7 @@ from labelcut.parameters import one_of, texts
 from labelcut.table.decisions import Decision, Matched, match, read_decisions
 from labelcut.table.numbers import encode
 from labelcut.table.row_keys import OUR_PREFIX
-from labelcut.table.saving import DECISIONS_READ, TABLE_READ, staged_folder
+from labelcut.table.saving import BASELINE_READ, DECISIONS_READ, TABLE_READ, staged_folder
 from labelcut.table.source import Source
 from labelcut.table.table import Table, make_table, read_table
 from labelcut.table.writing import csv_text, write_with_columns
@@ -61,6 +69,8 @@ class Audit:
         Everything the page shows.
     inputs : mapping of str to Path
         The files it was made from, by what they are; `save` never writes over them.
+    flagged : sequence of mapping
+        Every label that the model flags, known or not, likely or not: what a later audit takes as baseline.
     """
 
     table: Table
@@ -69,6 +79,7 @@ class Audit:
     issues: pd.DataFrame
     facts: dict[str, Any]
     inputs: Mapping[str, Path] = field(default_factory=dict)
+    flagged: Sequence[Mapping[str, str]] = ()
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -85,6 +96,7 @@ class Audit:
             "tradeoff": np.asarray(self.model.tradeoff_, dtype=float).tolist(),
             "noise_rates": np.asarray(self.model.noise_rates_, dtype=float).round(4).tolist(),
         }
+        summary["flagged"] = list(self.flagged)
         return summary
 
     def page(self) -> str:
@@ -118,7 +130,8 @@ class Audit:
             _write_text(stage / "issues.csv", self._issues_csv())
             _write_text(stage / "summary.json", json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n")
             if format == "label-studio":
-                tasks = label_studio_tasks(self.table, self.judged.ranked, self.issues, self.facts["version"])
+                rows = self.judged.ranked[: len(self.issues)]
+                tasks = label_studio_tasks(self.table, rows, self.issues, self.facts["version"])
                 _write_text(stage / "tasks.json", json.dumps(tasks, indent=1, ensure_ascii=False) + "\n")
             if source is not None:
                 write_with_columns(source, stage / name, self._our_columns())
@@ -178,12 +191,16 @@ def audit(
     kinds: Mapping[str, str] | None = None,
     max_rows: int | None = None,
     decisions: str | os.PathLike[str] | None = None,
+    top: int | None = None,
+    min_p_wrong: float = 0.0,
+    baseline: str | os.PathLike[str] | None = None,
     preset: str = "default",
     n_jobs: int | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
     has_header: bool | None = None,
+    sheet: str | None = None,
 ) -> Audit:
     """Find the labels of a table that are probably wrong.
 
@@ -191,7 +208,7 @@ def audit(
     ----------
     table : DataFrame or path-like
         Numbers, categories, dates, texts, with gaps: as it is. Of polars frames a pandas copy is made.
-        A path is read as by ``labelcut audit``: csv, tsv, parquet, feather, arff, jsonl, xlsx, gzip'd text.
+        A path is read as by ``labelcut audit``: csv, tsv, parquet, feather, arff, json, xlsx, gzip'd text.
     label : str
         The column with the labels; a missing one means that the row is unlabeled.
     id, group : str, optional
@@ -212,6 +229,12 @@ def audit(
         Audit a random sample of so many rows.
     decisions : path-like, optional
         ``decisions.csv`` of an earlier review: those labels are taken as certain.
+    top : int, optional
+        List only so many suspects, the most suspect first.
+    min_p_wrong : float, default=0
+        Suspect only labels that are wrong with at least this probability.
+    baseline : path-like, optional
+        ``summary.json`` of an earlier audit: only labels that it did not flag are suspects.
     preset : {"default", "paper", "literal"}
         As in `ConfidenceHNC`.
     n_jobs : int, optional
@@ -222,14 +245,18 @@ def audit(
         The marks for missing values in a file.
     has_header : bool, optional
         Whether the first line of a csv holds the names of the columns; it does unless False is said.
+    sheet : str, optional
+        The sheet of an Excel file, by name or by number; the first one unless another is said.
 
     Returns
     -------
     Audit
         With ``issues``, ``summary`` and ``save``; in a notebook it shows the page.
     """
+    check_narrowing(top, min_p_wrong)
     marks = None if missing is None else texts("missing", missing)
     reading = {"delimiter": delimiter, "encoding": encoding, "missing": marks, "has_header": has_header}
+    reading |= {"sheet": sheet}
     made = _as_table(
         table,
         {option: value for option, value in reading.items() if value is not None},
@@ -245,10 +272,14 @@ def audit(
         max_rows=max_rows,
     )
     path = Path(decisions) if decisions is not None else None
+    read = {DECISIONS_READ: path, BASELINE_READ: Path(baseline) if baseline is not None else None}
     return audit_table(
         made,
         decisions=read_decisions(path) if path else (),
-        inputs={DECISIONS_READ: path} if path else {},
+        inputs={what: file for what, file in read.items() if file is not None},
+        top=top,
+        min_p_wrong=min_p_wrong,
+        baseline=read_baseline(baseline) if baseline is not None else None,
         preset=preset,
         n_jobs=n_jobs,
     )
@@ -275,6 +306,9 @@ def audit_table(
     *,
     decisions: Sequence[Decision] = (),
     inputs: Mapping[str, Path] | None = None,
+    top: int | None = None,
+    min_p_wrong: float = 0.0,
+    baseline: Baseline | None = None,
     preset: str = "default",
     n_jobs: int | None = None,
     on_step: Callable[[str], None] = lambda step: None,
@@ -288,6 +322,8 @@ def audit_table(
         Taken as certain.
     inputs : mapping of str to Path, optional
         The files that the table and the decisions were read from, by what they are.
+    top, min_p_wrong, baseline
+        As in `audit`; the baseline is already read.
     preset : {"default", "paper", "literal"}
     n_jobs : int, optional
     on_step : callable
@@ -309,13 +345,17 @@ def audit_table(
     likely = np.where(judged.rows["is_label_issue"], judged.predicted, table.codes)
     curve = plant_and_find(encoded.X, likely, float(np.nanmean(model.p_wrong_)), n_jobs)
     on_step("reasons")
+    flagged = flagged_labels(table, judged)
+    judged, left_out = narrow(table, judged, min_p_wrong=min_p_wrong, baseline=baseline)
+    listed, not_listed = first_of(judged, top)
+    table = replace(table, notes=(*table.notes, *left_out, *not_listed))
     weights = column_weights(table, encoded, model)
-    comparison = compare_with_classes(table, judged.ranked[:MOST_SHOWN], judged.predicted, weights)
-    issues = issue_table(table, judged, tell_reasons(table, model, judged, comparison))
+    comparison = compare_with_classes(table, listed.ranked[:MOST_SHOWN], judged.predicted, weights)
+    issues = issue_table(table, listed, tell_reasons(table, model, listed, comparison))
     on_step("report")
     facts = gather_facts(table, encoded, model, judged, issues, weights, matched, curve, comparison)
     own = {TABLE_READ: table.source.path} if table.source else {}
-    return Audit(table, model, judged, issues, facts, own | dict(inputs or {}))
+    return Audit(table, model, judged, issues, facts, own | dict(inputs or {}), flagged)
 
 
 def file_names(source: Source | None, format: str) -> list[str]:

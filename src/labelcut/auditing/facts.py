@@ -52,7 +52,7 @@ def gather_facts(
     judged : Judged
         Every label as the model judges it.
     issues : DataFrame
-        The lines of ``issues.csv``, in the order of `judged.ranked`.
+        The lines of ``issues.csv``: the first of `judged.ranked`, or all of them.
     weights : dict of str to float
         As `column_weights` returns them.
     matched : Matched
@@ -66,7 +66,8 @@ def gather_facts(
     dict
         JSON-ready and the same for the same input.
     """
-    rows, n_issues, shown = judged.rows, len(issues), judged.ranked[:MOST_SHOWN]
+    rows, n_issues = judged.rows, len(judged.ranked)
+    shown = judged.ranked[: min(MOST_SHOWN, len(issues))]
     estimate = _estimate(rows)
     facts: dict[str, Any] = {
         **_about(table, rows, matched, n_issues),

@@ -30,7 +30,7 @@ except ImportError:  # Not on Windows: there only the threads of one process tak
     fcntl = None  # type: ignore[assignment]
 
 #: What a file was read as, in the message that refuses to write over it.
-TABLE_READ, DECISIONS_READ = "the table itself", "the decisions file"
+TABLE_READ, DECISIONS_READ, BASELINE_READ = "the table itself", "the decisions file", "the baseline"
 LOCK_NAME = ".labelcut-lock"
 CURRENT, OLD, NEW = "current", "old", "new"
 
