@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from labelcut.hnc.held_labels import HNC
     from labelcut.hnc.one_call import find_label_issues
     from labelcut.hnc.settings import DEFAULT, LITERAL, PAPER, Settings
+    from labelcut.table.applying import apply
 
     __version__: str
 
@@ -20,6 +21,7 @@ __all__ = [
     "Audit",
     "ConfidenceHNC",
     "Settings",
+    "apply",
     "audit",
     "find_label_issues",
 ]
@@ -28,6 +30,7 @@ __all__ = [
 _HOME = {
     "HNC": "labelcut.hnc.held_labels",
     "Audit": "labelcut.auditing.audit",
+    "apply": "labelcut.table.applying",
     "audit": "labelcut.auditing.audit",
     "ConfidenceHNC": "labelcut.hnc.classifier",
     "find_label_issues": "labelcut.hnc.one_call",

@@ -22,9 +22,8 @@ import click
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
-    from rich.progress import TaskID
-
     from labelcut.auditing.audit import Audit
+    from labelcut.auditing.progress import Progress
     from labelcut.errors import Option
     from labelcut.table.decisions import Decision
     from labelcut.table.source import Source
@@ -428,25 +427,24 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show the step at work on the error stream, with the time it takes."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda step: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+def _progress(quiet: bool) -> Iterator[Progress]:
+    """Show how far the work is on the error stream: a bar on a terminal, elsewhere a line for each stage."""
+    from labelcut.auditing.progress import Progress, followed
 
-    columns = (TextColumn("{task.description:20}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        current: list[TaskID] = []
+    if quiet:
+        yield Progress()
+    elif not sys.stderr.isatty():
+        with followed(None, verbose=True) as progress:
+            yield progress
+    else:
+        from rich.console import Console
+        from rich.live import Live
 
-        def on_step(step: str) -> None:
-            for task in current[-1:]:
-                progress.update(task, total=1, completed=1)
-                progress.stop_task(task)
-            current.append(progress.add_task(step, total=None))
+        from labelcut.auditing.bar import Bar
 
-        yield on_step
+        bar = Bar(Progress())
+        with Live(bar, console=Console(stderr=True), transient=True, refresh_per_second=8):
+            yield bar.progress
 
 
 def _fail(message: str, code: int = WRONG_USE) -> NoReturn:

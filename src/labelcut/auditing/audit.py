@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from labelcut.auditing.facts import MOST_SHOWN, column_weights, gather_facts
-from labelcut.auditing.issues import Judged, issue_table, judge_labels
+from labelcut.auditing.issues import Judged, issue_table, judge_labels, unlabeled_table
 from labelcut.auditing.label_studio import label_studio_tasks
 from labelcut.auditing.narrowing import (
     Baseline,
@@ -26,19 +26,22 @@ from labelcut.auditing.narrowing import (
     read_baseline,
 )
 from labelcut.auditing.page import render_page
+from labelcut.auditing.progress import Progress, Tell, followed
 from labelcut.auditing.reasons import tell_reasons
 from labelcut.auditing.review_curve import plant_and_find
 from labelcut.auditing.unusual import compare_with_classes, far_out_notes
 from labelcut.errors import BadChoice, BadTable, Option
 from labelcut.hnc.classifier import ConfidenceHNC
+from labelcut.hnc.clock import hear_stages
 from labelcut.hnc.labels import Labels
 from labelcut.parameters import one_of, texts
+from labelcut.table.applying import with_decisions
 from labelcut.table.decisions import Decision, Matched, match, read_decisions
 from labelcut.table.numbers import encode
 from labelcut.table.row_keys import OUR_PREFIX
 from labelcut.table.saving import BASELINE_READ, DECISIONS_READ, TABLE_READ, staged_folder
 from labelcut.table.source import Source
-from labelcut.table.table import Table, make_table, read_table
+from labelcut.table.table import Table, as_pandas, make_table, read_table
 from labelcut.table.writing import csv_text, write_with_columns
 
 FORMATS = ("files", "label-studio")
@@ -85,6 +88,28 @@ class Audit:
     def rows(self) -> pd.DataFrame:
         """One line per row of the table: label, prediction, status."""
         return self.judged.rows
+
+    @cached_property
+    def unlabeled(self) -> pd.DataFrame:
+        """The rows without a label, least sure first: the predicted class and its probability."""
+        return unlabeled_table(self.table, self.judged)
+
+    def apply(self, decisions: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
+        """Return the audited rows with the labels that were decided; every other cell stays as it is.
+
+        Parameters
+        ----------
+        decisions : DataFrame or path-like
+            ``decisions.csv``, or a data frame with its columns, such as
+            ``audit.issues.assign(decision="flip", label=audit.issues["predicted_label"])``.
+
+        Returns
+        -------
+        DataFrame
+            With ``max_rows`` only the sample; `labelcut.apply` takes the whole table.
+        """
+        frame = self.table.frame.set_axis(self.table.index, axis=0)
+        return with_decisions(frame, read_decisions(decisions), self.table.label, self.table.id)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -190,12 +215,14 @@ def audit(
     ordered: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
     max_rows: int | None = None,
-    decisions: str | os.PathLike[str] | None = None,
+    decisions: pd.DataFrame | str | os.PathLike[str] | None = None,
     top: int | None = None,
     min_p_wrong: float = 0.0,
     baseline: str | os.PathLike[str] | None = None,
     preset: str = "default",
     n_jobs: int | None = None,
+    verbose: bool = False,
+    progress: Tell | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
@@ -227,8 +254,9 @@ def audit(
         Kinds of columns, where the guess is wrong.
     max_rows : int, optional
         Audit a random sample of so many rows.
-    decisions : path-like, optional
-        ``decisions.csv`` of an earlier review: those labels are taken as certain.
+    decisions : path-like or DataFrame, optional
+        ``decisions.csv`` of an earlier review, or a data frame with its columns: those labels are taken as
+        certain.
     top : int, optional
         List only so many suspects, the most suspect first.
     min_p_wrong : float, default=0
@@ -239,6 +267,11 @@ def audit(
         As in `ConfidenceHNC`.
     n_jobs : int, optional
         Threads.
+    verbose : bool, default=False
+        Tell each stage on the standard error stream, with its time.
+    progress : callable(stage, share), optional
+        Called with the name of each stage as it begins and the share of the work done, at last with "done"
+        and 1. An exception that it raises ends the audit.
     delimiter, encoding : str, optional
         Of a text file, where the guess is wrong.
     missing : iterable of str, optional
@@ -254,51 +287,50 @@ def audit(
         With ``issues``, ``summary`` and ``save``; in a notebook it shows the page.
     """
     check_narrowing(top, min_p_wrong)
+    one_of("verbose", verbose, (True, False))
     marks = None if missing is None else texts("missing", missing)
     reading = {"delimiter": delimiter, "encoding": encoding, "missing": marks, "has_header": has_header}
     reading |= {"sheet": sheet}
-    made = _as_table(
-        table,
-        {option: value for option, value in reading.items() if value is not None},
-        label=label,
-        id=id,
-        group=group,
-        ignore=texts("ignore", ignore),
-        unlabeled=texts("unlabeled", unlabeled),
-        positive=positive,
-        merge_labels=one_of("merge_labels", merge_labels, (True, False)),
-        ordered=texts("ordered", ordered),
-        kinds=kinds,
-        max_rows=max_rows,
-    )
-    path = Path(decisions) if decisions is not None else None
+    path = Path(decisions) if isinstance(decisions, str | os.PathLike) else None
     read = {DECISIONS_READ: path, BASELINE_READ: Path(baseline) if baseline is not None else None}
-    return audit_table(
-        made,
-        decisions=read_decisions(path) if path else (),
-        inputs={what: file for what, file in read.items() if file is not None},
-        top=top,
-        min_p_wrong=min_p_wrong,
-        baseline=read_baseline(baseline) if baseline is not None else None,
-        preset=preset,
-        n_jobs=n_jobs,
-    )
+    with followed(progress, verbose=verbose) as on_step:
+        on_step("reading")
+        made = _as_table(
+            table,
+            {option: value for option, value in reading.items() if value is not None},
+            label=label,
+            id=id,
+            group=group,
+            ignore=texts("ignore", ignore),
+            unlabeled=texts("unlabeled", unlabeled),
+            positive=positive,
+            merge_labels=one_of("merge_labels", merge_labels, (True, False)),
+            ordered=texts("ordered", ordered),
+            kinds=kinds,
+            max_rows=max_rows,
+        )
+        return audit_table(
+            made,
+            decisions=read_decisions(decisions) if decisions is not None else (),
+            inputs={what: file for what, file in read.items() if file is not None},
+            top=top,
+            min_p_wrong=min_p_wrong,
+            baseline=read_baseline(baseline) if baseline is not None else None,
+            preset=preset,
+            n_jobs=n_jobs,
+            on_step=on_step,
+        )
 
 
 def _as_table(table: Any, reading: Mapping[str, Any], **choices: Any) -> Table:
     """Return the Table of a file or of a data frame; `reading` says how a file is read."""
     if isinstance(table, str | os.PathLike):
         return read_table(table, **reading, **choices)
-    if not isinstance(table, pd.DataFrame):
-        if not hasattr(table, "to_pandas"):
-            raise TypeError(
-                f"table is a {type(table).__name__}; give a data frame (pandas, or polars) or a path."
-            )
-        table = table.to_pandas()
+    frame = as_pandas(table)
     if reading:
         option = Option(*next(iter(reading.items())))
         raise BadChoice(option, " says how a file is read, and table is a data frame; leave it out.")
-    return make_table(table, **choices)
+    return make_table(frame, **choices)
 
 
 def audit_table(
@@ -311,7 +343,7 @@ def audit_table(
     baseline: Baseline | None = None,
     preset: str = "default",
     n_jobs: int | None = None,
-    on_step: Callable[[str], None] = lambda step: None,
+    on_step: Progress | None = None,
 ) -> Audit:
     """Audit a table that was already read.
 
@@ -326,19 +358,21 @@ def audit_table(
         As in `audit`; the baseline is already read.
     preset : {"default", "paper", "literal"}
     n_jobs : int, optional
-    on_step : callable
-        Hears the name of each step as it begins.
+    on_step : Progress, optional
+        Hears each step as it begins, and the stages of the fit.
 
     Returns
     -------
     Audit
     """
+    on_step = on_step or Progress()
+    on_step.n_cuts = len(table.classes) if len(table.classes) > 2 else 1
     matched = match(decisions, table)
     table, trust = _with_decisions(table, matched)
     on_step("columns to numbers")
     encoded = encode(table)
-    on_step("cuts")
-    model, notes = _fit(ConfidenceHNC(preset, n_jobs=n_jobs), encoded.X, table, trust)
+    with hear_stages(on_step.hear):
+        model, notes = _fit(ConfidenceHNC(preset, n_jobs=n_jobs), encoded.X, table, trust)
     table = replace(table, notes=(*table.notes, *notes, *far_out_notes(encoded, model)))
     judged = judge_labels(table, model)
     on_step("planted errors")

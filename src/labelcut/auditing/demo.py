@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from labelcut.auditing.audit import Audit, audit_table
+from labelcut.auditing.progress import Progress
 from labelcut.table.correcting import write_decided
 from labelcut.table.decisions import FIELDS, match, read_decisions
 from labelcut.table.table import Table, read_table
@@ -36,7 +36,7 @@ def planted_table() -> tuple[pd.DataFrame, np.ndarray]:
     return frame.assign(diagnosis=given), right
 
 
-def run_demo(folder: Path, n_jobs: int | None, on_step: Callable[[str], None]) -> tuple[list[str], Audit]:
+def run_demo(folder: Path, n_jobs: int | None, on_step: Progress) -> tuple[list[str], Audit]:
     """Run the loop in `folder`; return what happened, line by line, and the first audit."""
     folder.mkdir(parents=True, exist_ok=True)
     frame, right = planted_table()

@@ -53,6 +53,17 @@ def issue_table(table: Table, judged: Judged, reasons: Sequence[str]) -> pd.Data
     return issues[[name for name in COLUMNS if name != "id" or table.id is not None]]
 
 
+def unlabeled_table(table: Table, judged: Judged) -> pd.DataFrame:
+    """Return the rows without a label, least sure first, with the predicted class and its probability."""
+    rows = np.flatnonzero(~table.is_labeled)
+    rows = rows[np.lexsort((table.keys[rows], judged.rows["probability"].to_numpy()[rows]))]
+    found = judged.rows.iloc[rows].assign(
+        id=np.array(table.ids(rows), dtype=object), key=np.array(table.key_texts(rows), dtype=object)
+    )
+    names = ("row", "id", "predicted_label", "probability", "status", "key")
+    return found[[name for name in names if name != "id" or table.id is not None]]
+
+
 def _rank(rows: pd.DataFrame, keys: np.ndarray) -> np.ndarray:
     """Return the positions of the flagged rows, most suspect first; equal ones by content, not by place."""
     flagged = np.flatnonzero(rows["is_label_issue"].to_numpy())

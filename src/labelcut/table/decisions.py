@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from labelcut.errors import BadChoice, BadTable
 from labelcut.table.label_column import spelling
+from labelcut.table.reading import as_label
 from labelcut.table.writing import unguarded
 
 if TYPE_CHECKING:
@@ -62,8 +64,31 @@ class Matched:
         }
 
 
-def read_decisions(path: Path) -> list[Decision]:
-    """Read ``decisions.csv`` as the page saves it; columns may come in any order, others are ignored."""
+def read_decisions(decisions: Any) -> list[Decision]:
+    """Read decisions from ``decisions.csv`` as the page saves it, or from a data frame with its columns.
+
+    Columns may come in any order, others are ignored.
+
+    Parameters
+    ----------
+    decisions : path-like or DataFrame
+    """
+    if isinstance(decisions, str | os.PathLike):
+        return _read_file(Path(decisions))
+    frame = decisions.to_pandas() if hasattr(decisions, "to_pandas") else decisions
+    if not hasattr(frame, "to_dict") or not hasattr(frame, "columns"):
+        raise TypeError(
+            f"decisions is a {type(decisions).__name__}; give the path of decisions.csv or a data frame."
+        )
+    _check_names("decisions", map(str, frame.columns))
+    records = enumerate(frame.to_dict("records"), start=1)
+    return [
+        _decision("decisions", number, {str(key): record[key] for key in record})
+        for number, record in records
+    ]
+
+
+def _read_file(path: Path) -> list[Decision]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -74,35 +99,45 @@ def read_decisions(path: Path) -> list[Decision]:
     if "\0" in text:
         raise BadTable(f"{path.name}: holds a NUL byte; this is no decisions file.")
     reader = csv.DictReader(io.StringIO(text), delimiter=_delimiter(text))
-    missing = {"decision", "label", "given_label"} - set(reader.fieldnames or ())
+    _check_names(path.name, reader.fieldnames or ())
+    return [_decision(path.name, reader.line_num, row) for row in reader]
+
+
+def _check_names(where: str, names: Iterable[str]) -> None:
+    missing = {"decision", "label", "given_label"} - set(names)
     if missing:
         raise BadTable(
-            f"{path.name}: no column {', '.join(sorted(missing))}; expected {', '.join(FIELDS)}, "
+            f"{where}: no column {', '.join(sorted(missing))}; expected {', '.join(FIELDS)}, "
             "as the report's Save button writes them."
         )
-    decisions = []
-    for row in reader:
-        cells = {name: unguarded((row.get(name) or "").strip()) for name in FIELDS}
-        verdict, line = cells["decision"].lower(), reader.line_num
-        if verdict not in VERDICTS:
-            raise BadTable(
-                f"{path.name}: line {line} says {cells['decision']!r}; a decision is keep, flip or unsure."
-            )
-        if verdict != "unsure" and not cells["label"]:
-            raise BadTable(
-                f"{path.name}: line {line} decides {verdict} but names no label; fill the column label."
-            )
-        if verdict == "keep" and cells["label"] != cells["given_label"]:
-            raise BadTable(
-                f"{path.name}: line {line} keeps {cells['given_label']!r} but names the label "
-                f"{cells['label']!r}; a changed label is a flip."
-            )
-        if not cells["key"] and not cells["id"]:
-            raise BadTable(f"{path.name}: line {line} names no row; fill the column key or id.")
-        named = (cells["key"], cells["id"], cells["row"], cells["given_label"])
-        columns = (cells["label_column"], cells["id_column"])
-        decisions.append(Decision(*named, verdict, cells["label"], line, *columns))
-    return decisions
+
+
+def _decision(where: str, line: int, row: Mapping[str, Any]) -> Decision:
+    """Return the decision of one line, or refuse what is none."""
+    cells = {name: unguarded(_cell(row.get(name)).strip()) for name in FIELDS}
+    verdict = cells["decision"].lower()
+    if verdict not in VERDICTS:
+        raise BadTable(
+            f"{where}: line {line} says {cells['decision']!r}; a decision is keep, flip or unsure."
+        )
+    if verdict != "unsure" and not cells["label"]:
+        raise BadTable(f"{where}: line {line} decides {verdict} but names no label; fill the column label.")
+    if verdict == "keep" and cells["label"] != cells["given_label"]:
+        raise BadTable(
+            f"{where}: line {line} keeps {cells['given_label']!r} but names the label "
+            f"{cells['label']!r}; a changed label is a flip."
+        )
+    if not cells["key"] and not cells["id"]:
+        raise BadTable(f"{where}: line {line} names no row; fill the column key or id.")
+    named = (cells["key"], cells["id"], cells["row"], cells["given_label"])
+    columns = (cells["label_column"], cells["id_column"])
+    return Decision(*named, verdict, cells["label"], line, *columns)
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text; what is missing is empty, and a label is written as a table's label is."""
+    is_missing = value is None or value != value or str(value) == "<NA>"
+    return "" if is_missing else as_label(value)
 
 
 def columns_meant(decisions: list[Decision]) -> tuple[str | None, str | None]:

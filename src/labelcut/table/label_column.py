@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from labelcut.errors import BadChoice, BadTable, Option
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 MANY_VALUES = 20  # Up to here a column of numbers may well hold classes, however rare some are.
@@ -78,6 +78,8 @@ def read_label_column(
     -------
     LabelColumn
     """
+    import numpy as np  # Here, because decisions are read before anything heavy is loaded.
+
     same = spelling if choices.merge else str.strip
     none = {"", *map(same, choices.unlabeled)}
     counts = Counter(text for text in texts if same(text) not in none)
@@ -234,4 +236,4 @@ def _natural(text: str) -> tuple[int, float, str]:
         value = float(text)
     except ValueError:
         return (1, 0.0, text)
-    return (0, value, text) if np.isfinite(value) else (1, 0.0, text)
+    return (0, value, text) if math.isfinite(value) else (1, 0.0, text)

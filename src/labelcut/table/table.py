@@ -232,6 +232,17 @@ def make_table(
     return table
 
 
+def as_pandas(table: Any) -> pd.DataFrame:
+    """Return a data frame of pandas; of polars frames and the like a copy."""
+    if isinstance(table, pd.DataFrame):
+        return table
+    if not hasattr(table, "to_pandas"):
+        raise TypeError(
+            f"table is a {type(table).__name__}; give a data frame (pandas, or polars) or a path."
+        )
+    return cast(pd.DataFrame, table.to_pandas())
+
+
 def _check_choices(
     names: Sequence[str],
     label: str,

@@ -142,7 +142,7 @@ def write_corrected(
             names = unique_names("" if cell.value is None else cell.value for cell in sheet[1])
             column = names.index(label) + 1
             values = [sheet.cell(row, column).value for row in range(2, sheet.max_row + 1)]
-            for row, value in _in_their_type(changes, values).items():
+            for row, value in in_their_type(changes, values).items():
                 sheet.cell(row + 2, column).value = value
     else:
         import pyarrow as pa
@@ -150,14 +150,14 @@ def write_corrected(
         table = _arrow(source)
         position = unique_names(table.column_names).index(label)
         values = table.column(position).to_pylist()
-        for row, value in _in_their_type(changes, values).items():
+        for row, value in in_their_type(changes, values).items():
             values[row] = value
         field = table.schema.field(position)
         column = pa.array(values, type=_plain_type(field.type)).cast(field.type)
         _write_arrow(source, table.set_column(position, field, column), out)
 
 
-def _in_their_type(changes: Mapping[int, str], values: Sequence[Any]) -> dict[int, Any]:
+def in_their_type(changes: Mapping[int, str], values: Sequence[Any]) -> dict[int, Any]:
     """Return labels in the type of their column: as the value that reads the same, else by its type."""
     known = {as_label(value): value for value in values if value is not None}
     kind = type(next(iter(known.values()), ""))
@@ -315,7 +315,7 @@ def _replacing_in_objects(
 ) -> Iterator[str]:
     values = [json.loads(text).get(label) for number, text in _objects(source) if number is not None]
     _check_number_of_rows(source, len(given), len(values))
-    labels = _in_their_type(changes, values)
+    labels = in_their_type(changes, values)
     for number, text in _objects(source):
         if number is None or number not in changes:
             yield text

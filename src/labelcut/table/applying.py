@@ -1,0 +1,89 @@
+"""Decisions on a table -> the table as a data frame with the decided labels."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, cast
+
+import pandas as pd
+
+from labelcut.errors import BadChoice, Option
+from labelcut.table.decisions import Decision, columns_meant, match, read_decisions
+from labelcut.table.reading import unique_names
+from labelcut.table.table import as_pandas, make_table, read_table
+from labelcut.table.writing import in_their_type
+
+
+def apply(
+    table: pd.DataFrame | str | os.PathLike[str],
+    decisions: pd.DataFrame | str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    **reading: Any,
+) -> pd.DataFrame:
+    """Return a table with the labels that were decided; every other cell stays as it is.
+
+    Decisions that do not fit (their row is gone, or carries another label by now) are not used, and a warning
+    names them. No file is written; ``labelcut apply`` writes one.
+
+    Parameters
+    ----------
+    table : DataFrame or path-like
+        The table that was audited; its rows may have moved. It is not changed itself.
+    decisions : DataFrame or path-like
+        ``decisions.csv`` of a review, or a data frame with its columns: ``given_label``, ``decision`` (keep,
+        flip or unsure), ``label`` (what the row should carry), and ``key`` or ``id``.
+    label, id : str, optional
+        The columns of the labels and of the rows' names, where the decisions do not say.
+    **reading
+        How a file is read, as in `labelcut.audit`: delimiter, encoding, missing, has_header, sheet.
+
+    Returns
+    -------
+    DataFrame
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import labelcut
+    >>> pets = pd.DataFrame({"name": ["Rex", "Tom", "Kim"], "kg": [30, 4, 5], "is": ["dog", "dog", "cat"]})
+    >>> flip = {"id": ["Tom"], "given_label": ["dog"], "decision": ["flip"], "label": ["cat"]}
+    >>> labelcut.apply(pets, pd.DataFrame(flip), label="is", id="name")["is"].tolist()
+    ['dog', 'cat', 'cat']
+    """
+    made = read_decisions(decisions)
+    meant = columns_meant(made)
+    label, id = label or meant[0], id or meant[1]
+    if label is None:
+        raise BadChoice(
+            "the decisions do not say which column holds the labels; name it with ", Option("label"), "."
+        )
+    if isinstance(table, str | os.PathLike):
+        return with_decisions(
+            read_table(table, label=label, id=id, kinds={label: "category"}, **reading).frame, made, label, id
+        )
+    if reading:
+        option = Option(*next(iter(reading.items())))
+        raise BadChoice(option, " says how a file is read, and table is a data frame; leave it out.")
+    return with_decisions(as_pandas(table), made, label, id)
+
+
+def with_decisions(
+    frame: pd.DataFrame, decisions: list[Decision], label: str, id: str | None
+) -> pd.DataFrame:
+    """Return a data frame with the decided labels, in the type of their column."""
+    # Whatever the labels are, they were taken for classes when they were decided.
+    table = make_table(frame, label=label, id=id, kinds={label: "category"})
+    matched = match(decisions, table)
+    for conflict in matched.conflicts:
+        warnings.warn(f"decision not used, {conflict}", UserWarning, stacklevel=3)
+    place = unique_names(frame.columns).index(label)
+    labels = frame.iloc[:, place].copy()
+    present = labels.dropna().tolist()
+    for row, value in in_their_type(matched.changed(table), present).items():
+        labels.iloc[row] = value
+    result = frame.copy()
+    result.isetitem(place, cast(Any, labels))
+    return result
