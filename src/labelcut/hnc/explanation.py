@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.answer import Answer
+from labelcut.hnc.card import render_card
 from labelcut.hnc.class_cut import ClassCut, cut_of_class
 from labelcut.hnc.labels import UNLABELED, plain, with_gaps
 from labelcut.hnc.panel import Panel
@@ -55,7 +56,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a row got its class. ``print`` shows it as text.
+    """Why a row got its class. ``print`` shows it as text, a notebook as a card.
 
     Attributes
     ----------
@@ -121,6 +122,10 @@ class Explanation:
                 "predicted_label": self.neighbor_predictions,
             }
         )
+
+    def _repr_html_(self) -> str:
+        """Show the reasons as a card in a notebook."""
+        return render_card(self)
 
     def __str__(self) -> str:
         """Tell the reasons in a few lines."""
