@@ -11,7 +11,11 @@ from labelcut.hnc.labels import plain
 __all__ = ["render_card"]
 
 MOST_NEIGHBORS = 10
-_FRAME = "border:1px solid #8886;border-radius:8px;padding:12px 16px;max-width:44em;font-family:sans-serif"
+LONGEST_TEXT = 80  # Letters of a label.
+_FRAME = (
+    "border:1px solid #8886;border-radius:8px;padding:12px 16px;max-width:44em;"
+    "overflow-wrap:anywhere;font-family:sans-serif"
+)
 _CELL = "text-align:left;padding:2px 14px 2px 0"
 
 
@@ -24,8 +28,8 @@ def render_card(why: Any) -> str:
     ]
     if why.given_label is not None:
         parts.append(
-            f'<div style="margin:4px 0 8px">It is wrong with a probability of <b>{why.p_wrong:.0%}</b>. '
-            f"Confidence in it, from the rows near by: {why.label_confidence:.2f} of 1.</div>"
+            f"<div>The label is wrong with a probability of <b>{why.p_wrong:.0%}</b>; "
+            f"confidence in it {why.label_confidence:.2f} (1 is certain).</div>"
         )
     shown = range(min(MOST_NEIGHBORS, len(why.neighbors)))
     more = (
@@ -35,7 +39,10 @@ def render_card(why: Any) -> str:
         (why.neighbors[n], f"{why.weights[n]:.2f}", why.neighbor_labels[n], why.neighbor_predictions[n])
         for n in shown
     ]
-    parts.append(f"<div>Nearest rows{more}:</div>{_table(('row', 'likeness', 'given', 'predicted'), lines)}")
+    parts.append(
+        f'<div style="margin-top:8px">Nearest rows{more}:</div>'
+        f"{_table(('row', 'likeness', 'given', 'predicted'), lines)}"
+    )
     sides = [_costs(f"being {why.class_in_question}", why.keep)]
     sides.append(_costs(f"not being {why.class_in_question}", why.flip))
     names = ("", "in all", "neighbours", "label", "prior", "trade-off")
@@ -56,5 +63,6 @@ def _table(names: Iterable[str], lines: Iterable[Iterable[Any]]) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text that cannot be taken for HTML; a gap where there is no label."""
-    return "–" if value is None else escape(str(plain(value)))
+    """Return a value as text that cannot be taken for HTML; a dash where there is no label."""
+    text = "–" if value is None else str(plain(value))
+    return escape(text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…")
