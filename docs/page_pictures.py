@@ -37,7 +37,7 @@ def main():
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--headless", "--no-sandbox", "--disable-gpu"]
         )
-        page = browser.new_page(viewport={"width": 1000, "height": 365})
+        page = browser.new_page(viewport={"width": 1000, "height": 326})
         page.goto((Path(folder) / "report.html").as_uri())
         page.wait_for_selector("html[data-ready=yes]")
         page.screenshot(path=HERE / "cannot-know.png")
