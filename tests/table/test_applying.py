@@ -8,6 +8,7 @@ from tables import shop
 
 import labelcut
 from labelcut.errors import BadChoice, BadTable
+from labelcut.table.table import make_table
 
 PETS = pd.DataFrame(
     {"name": ["Rex", "Tom", "Kim", "Bo"], "kg": [30, 4, 5, 20], "is": ["dog", "dog", "cat", None]},
@@ -50,6 +51,31 @@ def test_labels_keep_the_type_of_their_column(kind):
     after = labelcut.apply(frame, pd.DataFrame(line), label="y")
     assert after["y"].dtype == frame["y"].dtype
     assert after["y"].tolist() == [frame["y"].iloc[1], *frame["y"].tolist()[1:]]
+
+
+def test_rows_whose_label_means_none_are_filled_in_from_the_audit_or_the_whole_frame():
+    frame, right = shop()
+    frame["churned"] = frame["churned"].fillna("ask again")
+    found = labelcut.audit(frame, label="churned", unlabeled=["ask again"], n_jobs=1)
+    made = found.unlabeled.assign(given_label="", decision="flip", label=found.unlabeled["predicted_label"])
+    after = found.apply(made)
+    rows = found.unlabeled.index
+    assert len(rows) == 10
+    assert after.loc[rows, "churned"].tolist() == made["label"].tolist()
+    assert after.drop(rows).equals(frame.drop(rows))
+    whole = labelcut.apply(frame, made, label="churned", unlabeled=["ask again"])
+    assert whole.equals(after)
+    with pytest.warns(UserWarning, match="decided on '', but the row is now 'ask again'"):
+        labelcut.apply(frame, made.head(1), label="churned")
+
+
+def test_columns_of_the_same_name_keep_it():
+    frame = pd.DataFrame([[1, 2, "a"], [3, 4, "b"], [5, 6, "a"]], columns=["x", "x", "y"])
+    key = make_table(frame, label="y").key_texts()[0]
+    line = {"key": [key], "given_label": ["a"], "decision": ["flip"], "label": ["b"]}
+    after = labelcut.apply(frame, pd.DataFrame(line), label="y")
+    assert list(after.columns) == ["x", "x", "y"]
+    assert after["y"].tolist() == ["b", "b", "a"]
 
 
 def test_what_does_not_fit_is_told_by_a_warning():

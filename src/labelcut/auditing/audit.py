@@ -41,7 +41,7 @@ from labelcut.table.numbers import encode
 from labelcut.table.row_keys import OUR_PREFIX
 from labelcut.table.saving import BASELINE_READ, DECISIONS_READ, TABLE_READ, staged_folder
 from labelcut.table.source import Source
-from labelcut.table.table import Table, as_pandas, make_table, read_table
+from labelcut.table.table import Table, as_pandas, label_texts, make_table, read_table
 from labelcut.table.writing import csv_text, write_with_columns
 
 FORMATS = ("files", "label-studio")
@@ -108,8 +108,12 @@ class Audit:
         DataFrame
             With ``max_rows`` only the sample; `labelcut.apply` takes the whole table.
         """
-        frame = self.table.frame.set_axis(self.table.index, axis=0)
-        return with_decisions(frame, read_decisions(decisions), self.table.label, self.table.id)
+        table = self.table
+        labels = label_texts(table.frame[table.label], blank="")
+        marks = {text for text, code in zip(labels, table.codes, strict=True) if code < 0 and text}
+        roles = {"label": table.label, "id": table.id, "kinds": {table.label: "category"}}
+        as_given = make_table(table.frame, **cast(Any, roles), unlabeled=marks)
+        return with_decisions(replace(as_given, index=table.index), read_decisions(decisions))
 
     @cached_property
     def summary(self) -> dict[str, Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
 from labelcut.errors import BadChoice, Option
+from labelcut.parameters import texts
 from labelcut.table.decisions import Decision, columns_meant, match, read_decisions
-from labelcut.table.reading import unique_names
-from labelcut.table.table import as_pandas, make_table, read_table
+from labelcut.table.table import Table, as_pandas, make_table, read_table
 from labelcut.table.writing import in_their_type
 
 
@@ -21,6 +22,7 @@ def apply(
     *,
     label: str | None = None,
     id: str | None = None,
+    unlabeled: Iterable[str] = (),
     **reading: Any,
 ) -> pd.DataFrame:
     """Return a table with the labels that were decided; every other cell stays as it is.
@@ -37,6 +39,8 @@ def apply(
         flip or unsure), ``label`` (what the row should carry), and ``key`` or ``id``.
     label, id : str, optional
         The columns of the labels and of the rows' names, where the decisions do not say.
+    unlabeled : iterable of str
+        Label values that mean "not labeled", as they were given to `labelcut.audit`.
     **reading
         How a file is read, as in `labelcut.audit`: delimiter, encoding, missing, has_header, sheet.
 
@@ -60,30 +64,25 @@ def apply(
         raise BadChoice(
             "the decisions do not say which column holds the labels; name it with ", Option("label"), "."
         )
+    # Whatever the labels are, they were taken for classes when they were decided.
+    choices: dict[str, Any] = {"label": label, "id": id, "kinds": {label: "category"}}
+    choices["unlabeled"] = texts("unlabeled", unlabeled)
     if isinstance(table, str | os.PathLike):
-        return with_decisions(
-            read_table(table, label=label, id=id, kinds={label: "category"}, **reading).frame, made, label, id
-        )
+        return with_decisions(read_table(table, **choices, **reading), made)
     if reading:
         option = Option(*next(iter(reading.items())))
         raise BadChoice(option, " says how a file is read, and table is a data frame; leave it out.")
-    return with_decisions(as_pandas(table), made, label, id)
+    frame = as_pandas(table)
+    return with_decisions(make_table(frame, **choices), made).set_axis(frame.columns, axis=1)
 
 
-def with_decisions(
-    frame: pd.DataFrame, decisions: list[Decision], label: str, id: str | None
-) -> pd.DataFrame:
-    """Return a data frame with the decided labels, in the type of their column."""
-    # Whatever the labels are, they were taken for classes when they were decided.
-    table = make_table(frame, label=label, id=id, kinds={label: "category"})
+def with_decisions(table: Table, decisions: list[Decision]) -> pd.DataFrame:
+    """Return the table's data frame with the decided labels, in the type of their column."""
     matched = match(decisions, table)
     for conflict in matched.conflicts:
         warnings.warn(f"decision not used, {conflict}", UserWarning, stacklevel=3)
-    place = unique_names(frame.columns).index(label)
-    labels = frame.iloc[:, place].copy()
+    labels = table.frame[table.label].copy()
     present = labels.dropna().tolist()
     for row, value in in_their_type(matched.changed(table), present).items():
         labels.iloc[row] = value
-    result = frame.copy()
-    result.isetitem(place, cast(Any, labels))
-    return result
+    return table.frame.assign(**{table.label: labels}).set_axis(table.index, axis=0)
