@@ -75,7 +75,8 @@ def test_the_summary_has_the_documented_keys(audited):
     summary = json.loads((folder / "out" / "summary.json").read_text())
     assert list(summary) == [
         *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate"),
-        *("evidence", "by_class", "budget", "groups", "columns", "conflicts", "model", "flagged"),
+        *("evidence", "by_class", "budget", "unlabeled", "groups", "columns", "conflicts", "model"),
+        "flagged",
     ]
     assert {name: keys - set(parts_of(summary[name])) for name, keys in PARTS.items()} == dict.fromkeys(
         PARTS, set()
@@ -203,7 +204,8 @@ def test_the_summary_on_the_screen_names_the_worst_and_the_page(audited, tmp_pat
     assert run("audit", folder / "shop.csv", *AUDIT, "--out", tmp_path, "--max-rows", 120) == 0
     shown = capsys.readouterr().out
     assert "labels look wrong" in shown
-    assert "wrong labels expected" in shown
+    assert "wrong labels are expected" in shown
+    assert "unlabeled rows were classified" in shown
     assert "The columns tell the classes apart with an AUC of 0." in shown
     assert "labeled rows near it are" in shown
     assert f"report: {tmp_path / 'report.html'}" in shown

@@ -13,6 +13,7 @@ from tables import AUDIT, run, write_shop
 from test_safety import with_hostile_cells
 
 import labelcut.auditing.page
+from labelcut.auditing.headline import tell_headline
 from labelcut.auditing.page import render_page
 from labelcut.table.writing import guarded
 
@@ -206,9 +207,9 @@ def test_every_part_is_accessible(shop, open_page, scheme, width):
         viewport={"width": width, "height": 900},
         bypass_csp=True,
     )
-    for tab in ("overview", "review", "columns"):
+    for tab in ("overview", "review", "unlabeled", "columns"):
         page.click(f"#tab-{tab}")
-        if tab == "review":
+        if tab in ("review", "unlabeled"):
             page.keyboard.press("f")
         found = Axe().run(page).response
         wrong = [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found["violations"]]
@@ -281,6 +282,8 @@ def many(facts, n_suspects, n_columns):
     kept = max(50, 1_500_000 // n_columns)
     facts["columns"] = facts["columns"] + extra
     facts["values"] = [{"d": texts[:kept]} for _ in facts["columns"]]
+    facts["unlabeled_rows"] = {name: [] for name in facts["unlabeled_rows"]}
+    facts["unlabeled"] = {**facts["unlabeled"], "rows": 0}
     facts["typical"] = facts["typical"] + [None] * len(extra)
     return facts
 
@@ -301,7 +304,7 @@ def test_ten_thousand_suspects_open_quickly(
     page.keyboard.press("End")
     assert "R009999" in page.inner_text("#detail h3")
     assert page.locator("#list .item").count() < 60
-    assert page.locator("#detail .item").count() < 60
+    assert page.locator("#detail tbody tr").count() <= 40
     start = time.perf_counter()
     for _ in range(20):
         page.keyboard.press("ArrowUp")
@@ -313,14 +316,23 @@ def test_a_report_without_suspects_says_so(shop, open_page, tmp_path):
     facts = facts_of(shop / "out" / "report.html")
     facts["suspects"] = {name: [] for name in facts["suspects"]}
     facts["values"] = [{"d": []} for _ in facts["values"]]
-    facts |= {"moves": [], "unsure": [], "budget": None, "groups": None, "group": None}
+    facts |= {"unsure": [], "groups": None, "group": None}
     facts["map"]["suspect"] = [-1] * len(facts["map"]["x"])
     facts["counts"]["suspects"] = 0
+    facts["budget"]["at_first"] = facts["budget"]["at_flagged"] = [0, 0.0]
+    facts["unlabeled_rows"] = {name: [] for name in facts["unlabeled_rows"]}
+    facts["unlabeled"]["rows"] = 0
+    facts["headline"] = tell_headline(facts)
     (tmp_path / "none.html").write_text(render_page(facts), encoding="utf-8")
     page = open_page(tmp_path / "none.html")
-    assert "None stands out" in page.inner_text(".hero")
+    assert page.inner_text(".hero h2") == "No label looks wrong"
+    assert "none stands out enough" in page.inner_text(".hero")
+    assert page.locator("#start, #card-budget, #card-moves, #card-confidence").count() == 0
+    page.keyboard.press("Enter")
     page.click("#tab-review")
-    assert "No suspect labels were found" in page.inner_text("#detail")
+    assert page.inner_text("#nothing") == "No label stands out here, so there is nothing to review."
+    assert not page.is_visible("#panes")
+    assert not page.is_visible("#bar")
     page.keyboard.press("k")
 
 
@@ -391,7 +403,7 @@ def test_what_is_no_decision_in_a_loaded_file_is_left_out_and_counted(shop, open
     (tmp_path / "hand.csv").write_text(text)
     page = open_page(report)
     page.set_input_files("#load-file", tmp_path / "hand.csv")
-    told = "1 decisions loaded, 1 are for rows not in this queue, 2 are no decisions and were left out"
+    told = "1 decision loaded, 1 for rows that are not in this page, 2 left out, not being decisions"
     page.locator("#toast", has_text=told).wait_for()
     page.click("#tab-review")
     assert saved(page, tmp_path)["label"].tolist() == [other]

@@ -9,8 +9,11 @@ import pytest
 from tables import shop
 
 import labelcut
+from labelcut.auditing.headline import tell_headline
+from labelcut.auditing.notes import tell_warning
 from labelcut.auditing.page import SCRIPTS, TEMPLATES, render_page, safe_json
-from labelcut.auditing.review_curve import ReviewCurve, plant_and_find
+from labelcut.auditing.reasons import _main_reason
+from labelcut.auditing.review_curve import expected_finds, plant_and_find
 from labelcut.auditing.unusual import _tail_share
 from labelcut.auditing.words import cell_texts, grouped, percent, shortened
 
@@ -39,24 +42,134 @@ def test_planted_errors_in_a_clear_table_come_first():
     rng = np.random.default_rng(0)
     codes = np.arange(200) % 2
     X = rng.normal(codes[:, None] * 6.0, 1.0, (200, 3))
-    curve = plant_and_find(X, codes, 0.05, 1)
-    assert (curve.n_planted, curve.n_sample) == (10, 200)
-    assert curve.found[0] == 0.0
-    assert curve.found[-1] == 1.0
-    assert (np.diff(curve.found) >= 0).all()
-    assert curve.found[10] >= 0.9
+    check = plant_and_find(X, codes, 0.05, 1)
+    assert (check.n_planted, check.n_sample) == (10, 200)
+    assert 9 <= check.n_found <= 10
 
 
-def test_too_few_labels_give_no_curve():
+def test_too_few_labels_give_no_check():
     codes = np.array([0, 1] * 10)
     assert plant_and_find(np.arange(20.0)[:, None], codes, 0.1, 1) is None
 
 
-def test_a_review_never_finds_more_than_it_reviews():
-    curve = ReviewCurve(np.array([0.0, 0.1, 1.0]), np.array([0.0, 1.0, 1.0]), 10, 100)
-    assert curve.expected(5, n_labels=1000, n_wrong=500) == 5
-    assert curve.expected(50, n_labels=1000, n_wrong=40) == 20
-    assert curve.expected(1000, n_labels=1000, n_wrong=40) == 40
+def test_what_a_review_finds_is_the_sum_of_the_stated_probabilities():
+    p_wrong = np.array([0.2, 0.9, np.nan, 0.4, 0.6])
+    is_open = np.isfinite(p_wrong)
+    finds = expected_finds(p_wrong, np.array([1, 3]), is_open)  # suspects first, then the rest
+    assert finds == pytest.approx([0.0, 0.9, 1.3, 1.9, 2.1])
+
+
+def test_headline_estimate_curve_and_probabilities_say_the_same(audit):
+    facts = audit.facts
+    wrong, budget = facts["suspects"]["wrong"], facts["budget"]
+    n, found = budget["at_flagged"]
+    assert n == len(wrong)
+    assert found == pytest.approx(sum(wrong), abs=0.1)
+    assert budget["total"] == pytest.approx(facts["estimate"]["wrong"], abs=0.1)
+    assert budget["found"] == sorted(budget["found"])
+    assert max(budget["found"]) <= budget["total"] + 0.1
+    title = facts["headline"]["number"] + facts["headline"]["title"]
+    assert title == f"{n} of {facts['counts']['labeled']} labels look wrong"
+
+
+def headline(n, labeled, wrong, found, *, is_known=True):
+    """The headline of an audit with so many suspects and so many wrong labels expected."""
+    facts = {
+        "counts": {"suspects": n, "labeled": labeled},
+        "estimate": {
+            "wrong": wrong,
+            "share": wrong / labeled if is_known else None,
+            "labels": labeled,
+            "is_known": is_known,
+        },
+        "evidence": {"text": "Evidence."},
+        "budget": {"at_first": [n, found], "at_flagged": [n, found]} if is_known else None,
+        "unlabeled": {"text": ""},
+    }
+    told = tell_headline(facts)
+    return told["number"] + told["title"], told["lines"][0]
+
+
+def test_suspects_that_are_rather_right_than_wrong_are_worth_a_look_only():
+    title, line = headline(331, 200_000, 134.0, 27.0)
+    assert title == "331 of 200\u202f000 labels are worth a look"
+    assert line == (
+        "About 134 wrong labels are expected in all (0.1 %). "
+        "Reviewing all 331 suspects should find about 27 of them."
+    )
+
+
+def test_a_headline_counts_as_people_do():
+    assert headline(1, 40, 1.2, 0.9) == (
+        "1 of 40 labels looks wrong",
+        "About 1 wrong label is expected in all (3.0 %). Reviewing it should find about 1 of them.",
+    )
+    assert headline(0, 40, 0.2, 0.0) == (
+        *("No label looks wrong", "All 40 labels agree with the rows around them."),
+    )
+    title, line = headline(0, 40, 2.0, 0.0)
+    assert line == "About 2 wrong labels are expected among 40, but none stands out enough to be named."
+
+
+def test_without_evidence_no_number_of_wrong_labels_is_claimed():
+    title, line = headline(0, 2000, None, None, is_known=False)
+    assert title == "No label can be called wrong by these columns"
+    assert line == "How many are wrong cannot be told from this table."
+
+
+def test_a_warning_of_the_model_names_no_parameter_of_it():
+    told = tell_warning(
+        "degenerate cut: 99.0% of the 42 unlabeled rows are on one side, although 40% of the trusted labels "
+        "are on the other. Labels weigh too little against the graph: raise confidence_strength, use fewer "
+        "n_neighbors or a smaller bandwidth, or take preset='default'."
+    )
+    assert told == (
+        "99.0% of the 42 unlabeled rows are on one side, although 40% of the trusted labels are on the "
+        "other. Do not trust the classes of these rows before you have looked at some of them."
+    )
+    told = tell_warning(
+        "no label reaches 3 of the 9 unlabeled rows, or their evidence is tied; their status_ is 'no "
+        "evidence' and all classes are equally probable. Label some rows like them, or raise n_neighbors."
+    )
+    assert told == (
+        "No label reaches 3 of the 9 unlabeled rows, or their evidence is tied. Label some rows like them."
+    )
+    assert tell_warning("anything else.") == "anything else."
+
+
+@pytest.mark.parametrize(
+    ("votes", "opinion", "reason"),
+    [
+        ([9, 2, 0], [0.9, 0.1, 0.0], "9 of 11 labeled rows near it are ‘a’"),
+        ([7, 0, 0], [0.9, 0.1, 0.0], "All 7 labeled rows near it are ‘a’"),
+        ([1, 0, 0], [0.9, 0.1, 0.0], "The row near it is ‘a’"),
+        (
+            [0, 9, 6],
+            [0.6, 0.3, 0.1],
+            "The forest, from its columns, says ‘a’ (60 %), but none of the 15 labeled rows near it is ‘a’",
+        ),
+        (
+            [3, 9, 6],
+            [0.6, 0.3, 0.1],
+            "The forest, from its columns, says ‘a’ (60 %), 3 of 18 labeled rows near it are ‘a’, too",
+        ),
+        (
+            [0, 0, 9],
+            [0.3, 0.1, 0.6],
+            "Columns and rows near it together make ‘a’ likeliest (55 %), "
+            "but none of the 9 labeled rows near it is ‘a’",
+        ),
+        (
+            [0, 0, 0],
+            None,
+            "Columns and rows near it together make ‘a’ likeliest (55 %), no labeled row is near",
+        ),
+    ],
+)
+def test_a_reason_speaks_for_the_suggestion(votes, opinion, reason):
+    opinion = None if opinion is None else np.array(opinion)
+    in_all = np.array([0.55, 0.2, 0.25])
+    assert _main_reason(np.array(votes), opinion, in_all, 1, 0, ("a", "b", "c")) == reason
 
 
 def test_every_suspect_has_all_its_facts(audit):
@@ -65,7 +178,7 @@ def test_every_suspect_has_all_its_facts(audit):
     assert n == facts["counts"]["suspects"] == len(audit.issues) > 0
     assert {len(values) for values in facts["suspects"].values()} == {n}
     assert facts["suspects"]["id"] == audit.issues["id"].tolist()
-    assert sum(move[2] for move in facts["moves"]) == n
+    assert sum(map(sum, facts["moves"]["counts"])) == facts["moves"]["shown"] == n
     assert sum(map(sum, facts["histogram"]["suspect"])) == n
     assert sum(map(sum, facts["histogram"]["all"])) == facts["counts"]["labeled"]
     for near in facts["suspects"]["neighbors"]:
@@ -109,17 +222,11 @@ def test_the_page_carries_the_facts_and_nothing_from_outside(audit):
     assert "https://" not in page
 
 
-def test_how_the_curve_was_measured_is_said_once_and_by_the_facts(audit):
+def test_how_the_curve_was_checked_is_said_once_and_by_the_facts(audit):
     page = render_page(audit.facts)
     words, _ = re.split(r'<script type="application/json"', page)
     assert words.count(audit.facts["budget_note"]) == 1
     assert page.count("flipped at random") == 2  # in the words, and in the facts
-
-
-def test_a_table_with_too_few_labels_for_a_curve_says_so(audit):
-    page = render_page(audit.facts | {"budget": None, "budget_note": ""})
-    assert '<p class="empty">Too few labels to plant errors and measure.</p>' in page
-    assert "perfect ranking" not in page
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -174,7 +281,10 @@ def test_a_table_without_signal_has_no_suspects_and_says_why():
     frame["churned"] = np.random.default_rng(0).permutation(frame["churned"].to_numpy())
     found = labelcut.audit(frame, label="churned", id="customer", n_jobs=1)
     assert found.issues.empty
-    assert found.summary["estimate"]["share"] <= 0.01
+    assert found.summary["estimate"] == {"wrong": None, "share": None, "labels": 390, "is_known": False}
+    assert found.summary["budget"] is None
+    assert "wrong labels are expected" not in found.page()
+    assert found.summary["unlabeled"]["text"] == "10 unlabeled rows could not be classified."
     assert found.summary["evidence"]["is_there"] is False
     assert found.summary["evidence"]["text"].startswith("No evidence: ")
     assert found.summary["evidence"]["text"] in found.page()

@@ -14,7 +14,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from labelcut.auditing.facts import MOST_SHOWN, column_weights, gather_facts
+from labelcut.auditing.cases import choose_cases
+from labelcut.auditing.facts import column_weights, gather_facts
 from labelcut.auditing.issues import Judged, issue_table, judge_labels, unlabeled_table
 from labelcut.auditing.label_studio import label_studio_tasks
 from labelcut.auditing.narrowing import (
@@ -25,6 +26,7 @@ from labelcut.auditing.narrowing import (
     narrow,
     read_baseline,
 )
+from labelcut.auditing.notes import tell_warning
 from labelcut.auditing.page import render_page
 from labelcut.auditing.progress import Progress, Tell, followed
 from labelcut.auditing.reasons import tell_reasons
@@ -50,7 +52,7 @@ OUR_COLUMNS = (
 )
 SUMMARY_PARTS = (
     *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate", "evidence"),
-    *("by_class", "budget", "groups", "columns", "conflicts"),
+    *("by_class", "budget", "unlabeled", "groups", "columns", "conflicts"),
 )
 
 
@@ -381,17 +383,21 @@ def audit_table(
     judged = judge_labels(table, model)
     on_step("planted errors")
     likely = np.where(judged.rows["is_label_issue"], judged.predicted, table.codes)
-    curve = plant_and_find(encoded.X, likely, float(np.nanmean(model.p_wrong_)), n_jobs)
+    check = plant_and_find(encoded.X, likely, float(np.nanmean(model.p_wrong_)), n_jobs)
     on_step("reasons")
     flagged = flagged_labels(table, judged)
     judged, left_out = narrow(table, judged, min_p_wrong=min_p_wrong, baseline=baseline)
     listed, not_listed = first_of(judged, top)
     table = replace(table, notes=(*table.notes, *left_out, *not_listed))
     weights = column_weights(table, encoded, model)
-    comparison = compare_with_classes(table, listed.ranked[:MOST_SHOWN], judged.predicted, weights)
-    issues = issue_table(table, listed, tell_reasons(table, model, listed, comparison))
+    cases = choose_cases(table, model, listed)
+    comparison = compare_with_classes(table, cases.rows, cases.own, cases.other, weights)
+    n_shown = len(cases.suspects)
+    reasons = tell_reasons(table, model, listed, listed.ranked, comparison.unusual[:n_shown])
+    issues = issue_table(table, listed, reasons)
+    reasons = reasons[:n_shown] + tell_reasons(table, model, judged, cases.unlabeled, [])
     on_step("report")
-    facts = gather_facts(table, encoded, model, judged, issues, weights, matched, curve, comparison)
+    facts = gather_facts(table, encoded, model, judged, cases, reasons, weights, matched, check, comparison)
     own = {TABLE_READ: table.source.path} if table.source else {}
     return Audit(table, model, judged, issues, facts, own | dict(inputs or {}), flagged)
 
@@ -421,7 +427,8 @@ def _fit(
             model.fit(X, Labels.of_codes(table.classes, table.codes), sample_weight=trust)
         except ValueError as error:
             raise BadTable(f"{table.name}: {error}") from error
-    return model, [str(warned.message) for warned in caught if issubclass(warned.category, UserWarning)]
+    told = [warned.message for warned in caught if issubclass(warned.category, UserWarning)]
+    return model, [tell_warning(str(message)) for message in told]
 
 
 def _with_decisions(table: Table, matched: Matched) -> tuple[Table, np.ndarray]:

@@ -5,28 +5,30 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from labelcut.auditing.cases import Cases, group_codes, tell_cases
+from labelcut.auditing.headline import tell_headline
 from labelcut.auditing.issues import Judged
-from labelcut.auditing.review_curve import ReviewCurve
+from labelcut.auditing.review_curve import PlantedCheck, expected_finds
+from labelcut.auditing.row_map import draw_map
+from labelcut.auditing.unlabeled import sum_up_unlabeled
 from labelcut.auditing.unusual import Comparison
-from labelcut.auditing.words import cell_texts, shortened
+from labelcut.auditing.words import grouped
 from labelcut.hnc.classifier import ConfidenceHNC
-from labelcut.hnc.columns import scale_columns
 from labelcut.hnc.evidence import Evidence
 from labelcut.table.decisions import Matched
 from labelcut.table.kinds import Column
 from labelcut.table.numbers import Encoded
-from labelcut.table.table import Table, label_texts
+from labelcut.table.table import Table
 
-MOST_SHOWN = 10_000  # Issues in the page; issues.csv holds all.
-MOST_CELLS = 1_500_000  # Table cells in the page: about 10 MB.
-MOST_NEIGHBORS = 10
-MAP_ROWS = 5000
 N_BINS = 20
+N_COLOURS = 8  # Classes that are told apart by colour, and whose confidence is drawn.
+MOST_MOVES = 10  # Classes in the matrix of given and suggested labels.
 NOT_TESTED = "There are too few labels to test whether the columns tell the classes apart."
 
 
@@ -35,10 +37,11 @@ def gather_facts(
     encoded: Encoded,
     model: ConfidenceHNC,
     judged: Judged,
-    issues: pd.DataFrame,
+    cases: Cases,
+    reasons: Sequence[str],
     weights: dict[str, float],
     matched: Matched,
-    curve: ReviewCurve | None,
+    check: PlantedCheck | None,
     comparison: Comparison,
 ) -> dict[str, Any]:
     """Collect everything the page shows.
@@ -51,15 +54,17 @@ def gather_facts(
         Fitted on `encoded.X`.
     judged : Judged
         Every label as the model judges it.
-    issues : DataFrame
-        The lines of ``issues.csv``: the first of `judged.ranked`, or all of them.
+    cases : Cases
+        The rows that are shown in full.
+    reasons : sequence of str
+        Why each of them is.
     weights : dict of str to float
         As `column_weights` returns them.
     matched : Matched
         Decisions that were taken as certain; their labels are already in `table`.
-    curve : ReviewCurve or None
+    check : PlantedCheck or None
     comparison : Comparison
-        The first `MOST_SHOWN` issues held against their classes.
+        The cases held against their classes.
 
     Returns
     -------
@@ -67,27 +72,30 @@ def gather_facts(
         JSON-ready and the same for the same input.
     """
     rows, n_issues = judged.rows, len(judged.ranked)
-    shown = judged.ranked[: min(MOST_SHOWN, len(issues))]
-    estimate = _estimate(rows)
+    coloured = _first_classes(table, rows, N_COLOURS)
+    is_known = model.evidence_ is None or model.evidence_.is_there
+    estimate = _estimate(rows, is_known)
     facts: dict[str, Any] = {
         **_about(table, rows, matched, n_issues),
         "estimate": estimate,
         "evidence": _evidence(model.evidence_),
-        "by_class": _by_class(table, rows),
-        "budget": _review(curve, estimate["wrong"], estimate["labels"], n_issues),
-        "budget_note": _review_note(curve),
-        "histogram": _histogram(table, rows),
+        "by_class": _by_class(table, rows, is_known),
+        "budget": _review(judged, check) if is_known else None,
+        "budget_note": _review_note(check) if is_known else "",
+        "unlabeled": sum_up_unlabeled(table, judged, is_known),
+        "colours": _colours(table, coloured),
+        "histogram": _histogram(table, rows, coloured),
         "moves": _moves(table, judged),
-        **_groups(table, rows),
-        "map": _map(encoded, model, table, shown),
+        **_groups(table, rows, is_known),
+        "map": draw_map(encoded.X, model.feature_importances_, table, cases.suspects),
         "columns": [_column(column, weights.get(column.name, 0.0)) for column in table.columns],
-        "suspects": _suspects(table, model, judged, issues.head(len(shown)), comparison),
-        "values": _values(table, shown, weights),
+        **tell_cases(table, model, judged, cases, reasons, comparison, weights),
         "typical": comparison.typical,
-        "earlier": _earlier(matched, set(shown.tolist())),
-        "unsure": [s for s, row in enumerate(shown.tolist()) if row in matched.unsure],
+        "earlier": _earlier(matched, set(cases.rows.tolist())),
+        "unsure": [s for s, row in enumerate(cases.rows.tolist()) if row in matched.unsure],
         "conflicts": list(matched.conflicts),
     }
+    facts["headline"] = tell_headline(facts)
     facts["report"] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
     return facts
 
@@ -137,12 +145,21 @@ def _about(table: Table, rows: pd.DataFrame, matched: Matched, n_issues: int) ->
     }
 
 
-def _estimate(rows: pd.DataFrame) -> dict[str, Any]:
-    p_wrong = rows["p_wrong"].to_numpy()
-    open_labels = np.isfinite(p_wrong) & (rows["status"] != "reviewed").to_numpy()
-    n_labels = int(open_labels.sum())
-    wrong = float(p_wrong[open_labels].sum())
-    return {"wrong": round(wrong, 1), "share": round(wrong / max(n_labels, 1), 4), "labels": n_labels}
+def _is_open(rows: pd.DataFrame) -> np.ndarray:
+    """Return the labels that a review could look at: those that were judged and not reviewed before."""
+    return np.asarray(np.isfinite(rows["p_wrong"].to_numpy()) & (rows["status"] != "reviewed").to_numpy())
+
+
+def _estimate(rows: pd.DataFrame, is_known: bool) -> dict[str, Any]:
+    """Return how many labels are wrong; null where the columns know nothing about the label."""
+    is_open = _is_open(rows)
+    n_labels, wrong = int(is_open.sum()), float(rows["p_wrong"].to_numpy()[is_open].sum())
+    return {
+        "wrong": round(wrong, 1) if is_known else None,
+        "share": round(wrong / max(n_labels, 1), 4) if is_known else None,
+        "labels": n_labels,
+        "is_known": is_known,
+    }
 
 
 def _evidence(evidence: Evidence | None) -> dict[str, Any]:
@@ -154,68 +171,98 @@ def _evidence(evidence: Evidence | None) -> dict[str, Any]:
     return {"text": str(evidence), "is_there": evidence.is_there, **numbers}
 
 
-def _by_class(table: Table, rows: pd.DataFrame) -> list[dict[str, Any]]:
+def _by_class(table: Table, rows: pd.DataFrame, is_known: bool) -> list[dict[str, Any]]:
     flagged, p_wrong = rows["is_label_issue"].to_numpy(), rows["p_wrong"].fillna(0.0).to_numpy()
     result = []
     for code, name in enumerate(table.classes):
         own = table.codes == code
-        wrong = round(float(p_wrong[own].sum()), 1)
+        wrong = round(float(p_wrong[own].sum()), 1) if is_known else None
         result.append(
             {"name": name, "labeled": int(own.sum()), "suspects": int(flagged[own].sum()), "wrong": wrong}
         )
     return result
 
 
-def _review(curve: ReviewCurve | None, n_wrong: float, n_labels: int, n_issues: int) -> dict[str, Any] | None:
-    if curve is None or n_labels == 0:
+def _review(judged: Judged, check: PlantedCheck | None) -> dict[str, Any] | None:
+    """Return what a review should find: the stated probabilities, added up in the order of the review."""
+    rows, n_issues = judged.rows, len(judged.ranked)
+    is_open = _is_open(rows)
+    n_labels = int(is_open.sum())
+    if n_labels == 0:
         return None
-    most = int(np.clip(3 * max(n_issues, n_wrong, 10), 20, n_labels))
+    finds = expected_finds(rows["p_wrong"].to_numpy(), judged.ranked, is_open)
+    most = int(min(max(3 * max(n_issues, finds[-1], 10), 20), n_labels))
     reviewed = np.unique(np.round(np.linspace(0, most, 61))).astype(int)
-    found = [round(curve.expected(n, n_labels, n_wrong), 1) for n in reviewed]
-    first = next((n for n in (1000, 100, 50, 20, 10) if n <= n_issues), max(n_issues, 1))
+    first = next((n for n in (1000, 100, 50, 20, 10) if n <= n_issues), n_issues)
     return {
         "reviewed": reviewed.tolist(),
-        "found": found,
-        "total": round(n_wrong, 1),
-        "n_planted": curve.n_planted,
-        "n_sample": curve.n_sample,
-        "at_first": [first, round(curve.expected(first, n_labels, n_wrong), 1)],
-        "at_flagged": [n_issues, round(curve.expected(n_issues, n_labels, n_wrong), 1)],
+        "found": finds[reviewed].round(1).tolist(),
+        "total": round(float(finds[-1]), 1),
+        "at_first": [first, round(float(finds[first]), 1)],
+        "at_flagged": [n_issues, round(float(finds[n_issues]), 1)],
+        "n_planted": check.n_planted if check else None,
+        "n_found": check.n_found if check else None,
+        "n_sample": check.n_sample if check else None,
     }
 
 
-def _review_note(curve: ReviewCurve | None) -> str:
-    if curve is None:
-        return ""
+def _review_note(check: PlantedCheck | None) -> str:
+    note = "The probabilities of the labels added up, most suspect first."
+    if check is None:
+        return note
     return (
-        f"The curve of what a review finds is measured: in a copy of {curve.n_sample} rows, suspects set "
-        f"to the suggested label, {curve.n_planted} labels were flipped at random and ranked by a light fit "
-        "of the same method. Real mistakes are seldom random, so expect somewhat fewer."
+        f"{note} As a check, {check.n_planted} labels in a copy of {grouped(check.n_sample)} rows were "
+        f"flipped at random: {check.n_found} of them came back among the first {check.n_planted}. Real "
+        "mistakes are seldom random, so expect somewhat fewer."
     )
 
 
-def _histogram(table: Table, rows: pd.DataFrame) -> dict[str, Any]:
+def _first_classes(table: Table, rows: pd.DataFrame, most: int) -> list[int]:
+    """Return the classes in order, or of too many those with most suspects, then with most labels."""
+    codes = range(len(table.classes))
+    if len(codes) <= most:
+        return list(codes)
+    flagged = rows["is_label_issue"].to_numpy()
+    n_suspects = np.bincount(table.codes[flagged], minlength=len(codes))
+    n_labels = np.bincount(table.codes[table.is_labeled], minlength=len(codes))
+    return sorted(codes, key=lambda code: (-n_suspects[code], -n_labels[code], code))[:most]
+
+
+def _colours(table: Table, shown: list[int]) -> list[int]:
+    """Return a colour for each class, -1 for those that have to share the last one."""
+    colours = [-1] * len(table.classes)
+    for colour, code in enumerate(shown):
+        colours[code] = colour
+    return colours
+
+
+def _histogram(table: Table, rows: pd.DataFrame, codes: list[int]) -> dict[str, Any]:
     confidence, flagged = rows["label_confidence"].to_numpy(), rows["is_label_issue"].to_numpy()
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
 
     def counts(among: np.ndarray) -> list[int]:
         return [int(n) for n in np.histogram(confidence[among & np.isfinite(confidence)], bins=edges)[0]]
 
-    codes = range(len(table.classes))
     return {
         "edges": [round(float(edge), 3) for edge in edges],
+        "codes": codes,
         "all": [counts(table.codes == code) for code in codes],
         "suspect": [counts((table.codes == code) & flagged) for code in codes],
     }
 
 
-def _moves(table: Table, judged: Judged) -> list[list[int]]:
+def _moves(table: Table, judged: Judged) -> dict[str, Any]:
+    """Return how many suspects go from which label to which, the labels most often involved first."""
     given, wanted = table.codes[judged.ranked], judged.predicted[judged.ranked]
+    involved = Counter([*given.tolist(), *wanted.tolist()])
+    codes = sorted(involved, key=lambda code: (-involved[code], code))[:MOST_MOVES]
     pairs = Counter(zip(given.tolist(), wanted.tolist(), strict=True))
-    return [[given, to, n] for (given, to), n in sorted(pairs.items())]
+    counts = [[pairs[(a, b)] for b in codes] for a in codes]
+    shown = sum(map(sum, counts))
+    return {"codes": codes, "counts": counts, "shown": shown, "n_classes": len(involved)}
 
 
-def _groups(table: Table, rows: pd.DataFrame) -> dict[str, Any]:
+def _groups(table: Table, rows: pd.DataFrame, is_known: bool) -> dict[str, Any]:
     if table.group is None:
         return {"groups": None, "group_names": []}
     codes, found = group_codes(table)
@@ -232,48 +279,13 @@ def _groups(table: Table, rows: pd.DataFrame) -> dict[str, Any]:
                 "name": str(name),
                 "labeled": n,
                 "suspects": int(flagged[own].sum()),
-                "wrong": round(wrong, 1),
-                "share": round(wrong / max(n, 1), 4),
+                "wrong": round(wrong, 1) if is_known else None,
+                "share": round(wrong / max(n, 1), 4) if is_known else None,
                 "rank": (wrong + 10 * overall) / (n + 10),
             }
         )
     groups.sort(key=lambda group: (-group.pop("rank"), group["name"]))
     return {"groups": groups, "group_names": [str(name) for name in found]}
-
-
-def group_codes(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Return each row's group as a number, and the groups' names."""
-    names = label_texts(table.frame[str(table.group)], blank="(missing)")
-    codes, found = pd.factorize(np.array(names, dtype=object), sort=True)
-    return codes, np.asarray(found)
-
-
-def _map(encoded: Encoded, model: ConfidenceHNC, table: Table, shown: np.ndarray) -> dict[str, Any]:
-    """Lay the rows out along the two main directions of the scaled and weighted columns."""
-    from sklearn.decomposition import PCA
-
-    n_rows = len(encoded.X)
-    rows = np.arange(n_rows)
-    if n_rows > MAP_ROWS:
-        rows = np.random.default_rng(0).choice(
-            n_rows, MAP_ROWS - min(len(shown), MAP_ROWS // 2), replace=False
-        )
-        rows = np.union1d(rows, shown[: MAP_ROWS // 2])
-    X = scale_columns(encoded.X[rows], kind="robust")[0] * np.sqrt(model.feature_importances_)
-    if X.shape[1] == 1:
-        X = np.hstack([X, np.zeros_like(X)])
-    place = PCA(2, svd_solver="covariance_eigh" if X.shape[1] <= 500 else "randomized", random_state=0).fit(X)
-    xy = place.transform(X)
-    low, high = np.percentile(xy, 0.5, axis=0), np.percentile(xy, 99.5, axis=0)
-    xy = np.clip((xy - low) / np.where(high > low, high - low, 1.0), 0, 1)
-    position = dict(zip(shown.tolist(), range(len(shown)), strict=True))
-    return {
-        "x": np.round(1000 * xy[:, 0]).astype(int).tolist(),
-        "y": np.round(1000 * (1 - xy[:, 1])).astype(int).tolist(),
-        "code": table.codes[rows].tolist(),
-        "suspect": [position.get(row, -1) for row in rows.tolist()],
-        "is_sample": bool(len(rows) < n_rows),
-    }
 
 
 def _column(column: Column, weight: float) -> dict[str, Any]:
@@ -286,74 +298,6 @@ def _column(column: Column, weight: float) -> dict[str, Any]:
         "note": column.note,
         "weight": round(weight, 5),
     }
-
-
-def _suspects(
-    table: Table, model: ConfidenceHNC, judged: Judged, issues: pd.DataFrame, comparison: Comparison
-) -> dict[str, list[Any]]:
-    """Return the issues as the page shows them, one list per thing told."""
-    shown = judged.ranked[: len(issues)]
-    reasons = [model.explain(i) for i in shown.tolist()]
-    near = [why.neighbors[:MOST_NEIGHBORS] for why in reasons]
-    named = np.unique(np.concatenate([shown, *near]))
-    names = [shortened(name) for name in table.ids(named)]
-    ids = dict(zip(named.tolist(), names, strict=True))
-    groups = group_codes(table)[0] if table.group is not None else None
-    facts: dict[str, list[Any]] = {
-        "row": issues["row"].tolist(),
-        "id": [ids[i] for i in shown.tolist()],
-        "key": issues["key"].tolist(),
-        "given": table.codes[shown].tolist(),
-        "suggested": judged.predicted[shown].tolist(),
-        "wrong": [round(float(p), 4) for p in issues["p_wrong"]],
-        "confidence": [round(float(c), 4) for c in issues["label_confidence"]],
-        "reason": issues["reason"].tolist(),
-        "group": groups[shown].tolist() if groups is not None else [],
-        "unusual": comparison.unusual,
-        "keep": [],
-        "flip": [],
-        "joins_at": [],
-        "tradeoff": [],
-        "trust": [],
-        "neighbors": [],
-    }
-    for why, rows in zip(reasons, near, strict=True):
-        for name, side in (("keep", why.keep), ("flip", why.flip)):
-            parts = (side.neighbors, side.label, side.prior, side.tradeoff)
-            facts[name].append([round(float(part), 4) for part in parts])
-        facts["joins_at"].append(round(why.joins_at, 4) if np.isfinite(why.joins_at) else None)
-        facts["tradeoff"].append(round(float(why.tradeoff), 4))
-        trust = why.flips_at_trust
-        facts["trust"].append(round(trust, 2) if np.isfinite(trust) and trust > 0 else None)
-        weights = why.weights[:MOST_NEIGHBORS].tolist()
-        facts["neighbors"].append(
-            [
-                [ids[j], int(table.codes[j]), int(judged.predicted[j]), float(f"{weight:.3g}")]
-                for j, weight in zip(rows.tolist(), weights, strict=True)
-            ]
-        )
-    return facts
-
-
-def _values(table: Table, shown: np.ndarray, weights: dict[str, float]) -> list[dict[str, Any] | None]:
-    """Return the shown cells by column; in wide tables the lighter columns for the first rows only."""
-    shown_columns = [j for j, column in enumerate(table.columns) if not column.is_hidden]
-    order = sorted(shown_columns, key=lambda j: -weights.get(table.columns[j].name, -1.0))
-    n_left = MOST_CELLS
-    result: list[dict[str, Any] | None] = [None] * len(table.columns)
-    cells = table.frame.iloc[shown]
-    for done, j in enumerate(order):
-        fair = n_left // (len(order) - done)
-        n_cells = min(len(shown), max(fair, 50))
-        n_left -= n_cells
-        texts = cell_texts(cells[table.columns[j].name].iloc[:n_cells])
-        found = list(dict.fromkeys(texts))
-        if len(found) < len(texts) // 2:
-            position = {text: i for i, text in enumerate(found)}
-            result[j] = {"d": found, "i": [position[text] for text in texts]}
-        else:
-            result[j] = {"d": texts}
-    return result
 
 
 def _earlier(matched: Matched, shown: set[int]) -> list[list[str]]:

@@ -42,6 +42,14 @@ def judge_labels(table: Table, model: ConfidenceHNC) -> Judged:
     return Judged(rows, predicted, _rank(rows, table.keys))
 
 
+def class_probabilities(model: ConfidenceHNC, table: Table, probability: np.ndarray) -> np.ndarray:
+    """Return probabilities of a model in the order of the table's classes, of which no row may carry some."""
+    code_of = {name: code for code, name in enumerate(table.classes)}
+    full = np.zeros((len(probability), len(table.classes)))
+    full[:, [code_of[name] for name in model.classes_.tolist()]] = probability
+    return full
+
+
 def issue_table(table: Table, judged: Judged, reasons: Sequence[str]) -> pd.DataFrame:
     """Return the issues, most suspect first, with id, reason and key; `reasons` are in the same order."""
     ranked = judged.ranked

@@ -19,7 +19,9 @@ from markupsafe import Markup
 from labelcut.auditing.words import grouped, percent
 
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPTS = ("base.js", "decisions.js", "charts.js", "review.js", "main.js")
+SCRIPTS = (
+    *("base.js", "decisions.js", "charts.js", "queue.js", "compare.js", "card.js", "flow.js", "main.js"),
+)
 FIRST = 30  # Suspects that go on paper.
 
 
@@ -39,7 +41,6 @@ def render_page(facts: dict[str, Any]) -> str:
     style, script = _inlined()
     return _template().render(
         facts=facts,
-        headline=_headline(facts),
         how_read=_how_read(facts),
         first=_first(facts),
         data=Markup(safe_json(facts)),  # noqa: S704 (escaped by safe_json)
@@ -76,16 +77,6 @@ def _template() -> jinja2.Template:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _headline(facts: dict[str, Any]) -> str:
-    wrong = f"About {grouped(facts['estimate']['wrong'])} wrong labels are expected in all."
-    if not facts["counts"]["suspects"]:
-        return f"{wrong} None stands out enough to be named."
-    if facts["budget"] is None:
-        return wrong
-    n, found = facts["budget"]["at_first"]
-    return f"{wrong} Reviewing the first {grouped(n)} suspects should find about {grouped(found)} of them."
 
 
 def _how_read(facts: dict[str, Any]) -> str:

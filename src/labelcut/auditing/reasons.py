@@ -1,14 +1,17 @@
-"""Why a label is suspect, in one sentence."""
+"""Why a label is suspect, or a class was chosen, in one sentence that speaks for the suggestion."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from labelcut.auditing.issues import Judged
-from labelcut.auditing.unusual import Comparison
+from labelcut.auditing.issues import Judged, class_probabilities
 from labelcut.auditing.words import percent
 from labelcut.hnc.classifier import ConfidenceHNC
+from labelcut.hnc.opinion import NoOpinion
 from labelcut.table.table import Table
 
 RARE = 0.05
@@ -16,26 +19,35 @@ RARE = 0.05
 
 def neighbor_votes(model: ConfidenceHNC, codes: np.ndarray, rows: np.ndarray, n_classes: int) -> np.ndarray:
     """Return how many neighbours of each row carry each label; shape (len(rows), n_classes)."""
-    place = np.empty_like(model.row_order_)
-    place[model.row_order_] = np.arange(place.size)
     labels = codes[model.row_order_]
     labeled = np.flatnonzero(labels >= 0)
     shape = (labels.size, n_classes)
     carries = sp.csr_array((np.ones(labeled.size), (labeled, labels[labeled])), shape=shape)
-    near = model.graph_.weights[place[rows]]
+    near = model.graph_.weights[_places(model)[rows]]
     near.data = np.ones_like(near.data)
     return np.asarray((near @ carries).todense(), dtype=int)
 
 
-def tell_reasons(table: Table, model: ConfidenceHNC, judged: Judged, comparison: Comparison) -> list[str]:
-    """Return a sentence for each issue, most suspect first; `comparison` may cover only the first of them."""
-    votes = neighbor_votes(model, table.codes, judged.ranked, len(table.classes))
+def opinion_of(model: ConfidenceHNC, table: Table, rows: np.ndarray) -> np.ndarray | None:
+    """Return what the forest thinks of each row without its label; None without a forest."""
+    if isinstance(model.opinion_, NoOpinion):
+        return None
+    return class_probabilities(model, table, model.opinion_.probability[_places(model)[rows]])
+
+
+def tell_reasons(
+    table: Table, model: ConfidenceHNC, judged: Judged, rows: np.ndarray, unusual: Sequence[list[list[Any]]]
+) -> list[str]:
+    """Return a sentence for each of the rows; what is `unusual` may be known of the first of them only."""
+    votes = neighbor_votes(model, table.codes, rows, len(table.classes))
+    opinion = opinion_of(model, table, rows)
+    in_all = class_probabilities(model, table, model.label_distributions_[rows])
     sentences = []
-    for s, row in enumerate(judged.ranked.tolist()):
+    for s, row in enumerate(rows.tolist()):
         given, wanted = int(table.codes[row]), int(judged.predicted[row])
-        parts = [_about_neighbors(votes[s], given, wanted, table.classes)]
-        unusual = comparison.unusual[s] if s < len(comparison.unusual) else []
-        for column, share, other, text in unusual[:3]:
+        views = (votes[s], None if opinion is None else opinion[s], in_all[s])
+        parts = [_main_reason(*views, given, wanted, table.classes)]
+        for column, share, other, text in unusual[s][:3] if s < len(unusual) else []:
             if share < RARE and other > 2 * share and len(parts) < 3:
                 name = table.columns[column].name
                 shown = text[:40] or "missing"
@@ -44,15 +56,38 @@ def tell_reasons(table: Table, model: ConfidenceHNC, judged: Judged, comparison:
     return sentences
 
 
-def _about_neighbors(votes: np.ndarray, given: int, wanted: int, classes: tuple[str, ...]) -> str:
-    total, name = int(votes.sum()), f"‘{classes[wanted]}’"
-    if total == 0:
-        return f"No labeled row is near; the forest says {name}"
-    n_wanted, n_given = int(votes[wanted]), int(votes[given])
-    if n_wanted == total:
-        return f"All {total} labeled rows near it are {name}"
-    if n_wanted >= n_given:
+def _places(model: ConfidenceHNC) -> np.ndarray:
+    """Return the node of each row."""
+    place = np.empty_like(model.row_order_)
+    place[model.row_order_] = np.arange(place.size)
+    return np.asarray(place)
+
+
+def _main_reason(
+    votes: np.ndarray,
+    opinion: np.ndarray | None,
+    in_all: np.ndarray,
+    given: int,
+    wanted: int,
+    classes: tuple[str, ...],
+) -> str:
+    """Name first who speaks for the wanted class: the rows near by, else the forest, else both together."""
+    total, n_wanted, name = int(votes.sum()), int(votes[wanted]), f"‘{classes[wanted]}’"
+    n_given = int(votes[given]) if given >= 0 else 0
+    rest = np.delete(votes, wanted)
+    if total and n_wanted == total:
+        return f"All {total} labeled rows near it are {name}" if total > 1 else f"The row near it is {name}"
+    if n_wanted > n_given and n_wanted >= rest.max(initial=0):
         return f"{n_wanted} of {total} labeled rows near it are {name}"
-    return (
-        f"{n_given} of {total} labeled rows near it are ‘{classes[given]}’ too, but the rest outweighs them"
-    )
+    if not total:
+        around = "no labeled row is near"
+    elif n_wanted:
+        around = f"{n_wanted} of {total} labeled rows near it are {name}, too"
+    else:
+        around = f"none of the {total} labeled rows near it is {name}"
+    # Rows near by speak for another class than the suggested one: they are told, but not as the reason.
+    but = ", but" if total and not n_wanted else ","
+    if opinion is not None and opinion.argmax() == wanted:
+        return f"The forest, from its columns, says {name} ({percent(float(opinion[wanted]))}){but} {around}"
+    share = percent(float(in_all[wanted]))
+    return f"Columns and rows near it together make {name} likeliest ({share}){but} {around}"

@@ -14,17 +14,17 @@ from labelcut.table.kinds import Column
 from labelcut.table.numbers import Encoded
 from labelcut.table.table import Table
 
-MOST_COLUMNS = 1000  # Compared for each issue, those that weigh most in the distance.
+MOST_COLUMNS = 1000  # Compared for each row, those that weigh most in the distance.
 MOST_FAR_OUT = 5  # Columns named in the note on values that were clipped.
-MOST_UNUSUAL = 12  # Kept for each issue.
+MOST_UNUSUAL = 12  # Kept for each row.
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Issues held against the classes.
+    """Rows held against two classes each.
 
-    `unusual` has for each issue a list of ``[column number, share of the given class that is as far out,
-    the same of the predicted class, text of the cell]``, most unusual first. `typical` has for each column a
+    `unusual` has for each row a list of ``[column number, share of its own class that is as far out, the same
+    of the other class, text of the cell]``, most unusual first. `typical` has for each column a
     value per class.
     """
 
@@ -33,17 +33,17 @@ class Comparison:
 
 
 def compare_with_classes(
-    table: Table, shown: np.ndarray, predicted: np.ndarray, weights: dict[str, float]
+    table: Table, shown: np.ndarray, own: np.ndarray, other: np.ndarray, weights: dict[str, float]
 ) -> Comparison:
-    """Hold the rows `shown` against their given and their predicted class.
+    """Hold the rows `shown` against two classes each.
 
     Parameters
     ----------
     table : Table
     shown : ndarray of int
-        Row positions of the issues.
-    predicted : ndarray of int
-        The position of each row's predicted label in the table's classes.
+        Row positions.
+    own, other : ndarray of int
+        For each of them the class it is held against first, and the one it could be instead.
     weights : dict of str to float
         Column weights; of two equally odd columns the one that matters more is named first.
 
@@ -51,20 +51,19 @@ def compare_with_classes(
     -------
     Comparison
     """
-    given, wanted = table.codes[shown], predicted[shown]
-    involved = np.union1d(given, wanted)
+    involved = np.union1d(own, other)
     number = {column.name: j for j, column in enumerate(table.columns)}
     typical: list[list[str] | None] = [None] * len(table.columns)
     columns = sorted(table.features, key=lambda column: -weights[column.name])[:MOST_COLUMNS]
     columns = [column for column in columns if column.kind != "text"]
     share = np.ones((2, len(columns), len(shown)), dtype=np.float32)
     for c, column in enumerate(columns):
-        values, codes = _comparable(table.typed(column.name), column), table.codes
+        values, codes = comparable(table.typed(column.name), column), table.codes
         usual = typical[number[column.name]] = [""] * len(table.classes)
         for code in involved:
             members = values[codes == code]
             usual[code] = _typical(table.typed(column.name), column, codes == code)
-            for k, of in enumerate((given, wanted)):
+            for k, of in enumerate((own, other)):
                 asked = of == code
                 share[k, c, asked] = _tail_share(members, values[shown[asked]], column.kind == "category")
     importance = np.array([weights[column.name] for column in columns])
@@ -92,8 +91,8 @@ def far_out_notes(encoded: Encoded, model: ConfidenceHNC) -> list[str]:
     return [note + ", ".join(told) + more + "; check whether they are right."] if told else []
 
 
-def _comparable(values: pd.Series[Any], column: Column) -> np.ndarray:
-    """Return the column as floats: categories as numbers of their values, missing as NaN."""
+def comparable(values: pd.Series[Any], column: Column) -> np.ndarray:
+    """Return a column as floats: categories as numbers of their values, missing as NaN."""
     if column.kind == "category":
         codes = pd.factorize(values.astype("object").map(str, na_action="ignore"))[0].astype("float64")
         codes[codes < 0] = np.nan

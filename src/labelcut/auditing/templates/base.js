@@ -1,12 +1,25 @@
 // What the other files share: the facts, making elements, showing text, and a list that draws
 // only what is seen.
 const facts = JSON.parse(document.getElementById("facts").textContent);
-const suspects = facts.suspects;
-const N = suspects.row.length;
+// The rows to decide about: suspects first, rows without a label behind them, under one number.
+const N = facts.suspects.row.length;
+const N_UNLABELED = facts.unlabeled_rows.row.length;
+const N_CASES = N + N_UNLABELED;
+const cases = joined(facts.suspects, facts.unlabeled_rows);
+const isSuspect = (s) => s < N;
 const $ = (id) => document.getElementById(id);
 const count = (n) => Math.round(n).toLocaleString("en").replace(/,/g, "\u202f");
 const hasNoLabel = (code) => code == null || code < 0;
-const classColour = (code) => "k" + (hasNoLabel(code) ? "x" : code % 8);
+const colourOf = (code) => (hasNoLabel(code) ? -1 : facts.colours[code]);
+const classColour = (code) => "k" + (colourOf(code) < 0 ? "x" : colourOf(code));
+
+function joined(first, second) {
+  const names = Object.keys(first).filter((name) => name in second);
+  return Object.fromEntries(names.map((name) => [name, [...first[name], ...second[name]]]));
+}
+
+// "1 label", "2 labels".
+const counted = (n, thing) => `${count(n)} ${thing}${Math.round(n) === 1 ? "" : "s"}`;
 
 function percent(share) {
   if (share === 0 || share === 1) return 100 * share + " %";
@@ -118,25 +131,31 @@ function virtualList(box, height, size, draw) {
   return { refresh, show, setHeight };
 }
 
+const TOAST_TIME = 2600;
+const UNDO_TIME = 9000; // Long enough to see what many decisions at once have done.
 let toastTimer = 0;
-function tell(text) {
+
+function tell(text, canUndo = false) {
   $("live").textContent = text;
-  $("toast").textContent = text;
+  $("toast-text").textContent = text;
+  $("toast-undo").hidden = !canUndo;
   $("toast").hidden = false;
   clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => {
-    $("toast").hidden = true;
-  }, 2600);
+  toastTimer = setTimeout(hideToast, canUndo ? UNDO_TIME : TOAST_TIME);
+}
+
+function hideToast() {
+  $("toast").hidden = true;
 }
 
 function announce(text) {
   $("live").textContent = text;
 }
 
-// Values of column j for suspect s: columns are stored whole, repeated values once.
-function valueOf(j, s) {
+// The cell of column j in row r of the page: columns are stored whole, repeated values once.
+function valueOf(j, r) {
   const stored = facts.values[j];
   if (!stored) return null;
-  const at = stored.i ? stored.i[s] : s;
+  const at = stored.i ? stored.i[r] : r;
   return at == null || at >= stored.d.length ? null : stored.d[at];
 }

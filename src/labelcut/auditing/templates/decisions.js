@@ -5,12 +5,16 @@ const decisions = new Map();
 const undoStack = [];
 let onDecision = () => {};
 
-// What the store or a file holds may be anything: a decision is about a suspect of this page, keeps
-// its label, flips it to another class of the table, or is unsure and names none.
+let isUnsaved = false;
+let canStore = true;
+
+// What the store or a file holds may be anything: a decision is about a row of this page, keeps its
+// label, sets another class of the table, or is unsure and names none. Without a label there is
+// nothing to keep.
 function isDecision(s, verdict, label) {
-  if (!Number.isInteger(s) || s < 0 || s >= N) return false;
-  const given = facts.classes[suspects.given[s]];
-  if (verdict === "keep") return label === given;
+  if (!Number.isInteger(s) || s < 0 || s >= N_CASES) return false;
+  const given = cases.given_text[s];
+  if (verdict === "keep") return isSuspect(s) && label === given;
   if (verdict === "flip") return label !== given && facts.classes.includes(label);
   return verdict === "unsure" && label === "";
 }
@@ -31,42 +35,75 @@ function stored() {
 }
 
 function remember() {
+  isUnsaved = decisions.size > 0;
   const entries = [...decisions].map(([s, { verdict, label }]) => [s, verdict, label]);
   try {
     localStorage.setItem(STORE, JSON.stringify(entries));
-  } catch { /* A sandboxed page has no store. */ }
+  } catch {
+    canStore = false; // A sandboxed page has no store, and a full one takes nothing more.
+  }
 }
 
 function recall() {
   for (const s of facts.unsure) put(s, "unsure", "");
+  const before = decisions.size;
   for (const [s, verdict, label] of stored()) put(s, verdict, label);
+  isUnsaved = decisions.size > before;
+  try {
+    localStorage.getItem(STORE);
+  } catch {
+    canStore = false;
+  }
 }
 
-// `label` is for a flip to another label than the suggested one.
+// What a verdict sets the label to.
+function labelOf(s, verdict) {
+  if (verdict === "unsure") return "";
+  return verdict === "keep" ? cases.given_text[s] : facts.classes[cases.suggested[s]];
+}
+
+const SAID = { keep: "kept", flip: "set to the suggested label", unsure: "left unsure" };
+
+// `label` is for another label than the suggested one.
 function decide(s, verdict, label) {
   const before = decisions.get(s);
-  const labels = {
-    keep: facts.classes[suspects.given[s]],
-    flip: label ?? facts.classes[suspects.suggested[s]],
-    unsure: "",
-  };
-  const text = labels[verdict];
+  const text = label ?? labelOf(s, verdict);
   if (!put(s, verdict, text)) return tell("This is no decision for the row");
-  undoStack.push([s, before]);
+  undoStack.push([[s, before]]);
   remember();
   onDecision(s);
-  const said = { keep: "kept", flip: "flipped to " + text, unsure: "unsure" }[verdict];
-  announce(`${suspects.id[s]}: ${said}. ${decisions.size} of ${N} reviewed.`);
+  const said = verdict === "flip" ? "set to " + text : SAID[verdict];
+  announce(`${cases.id[s]}: ${said}. ${progressText()}.`);
+}
+
+// Many at once, one step to undo.
+function decideAll(some, verdict) {
+  const step = [];
+  for (const s of some) {
+    const before = decisions.get(s);
+    if (put(s, verdict, labelOf(s, verdict))) step.push([s, before]);
+  }
+  if (!step.length) return tell("Nothing to decide here");
+  undoStack.push(step);
+  remember();
+  onDecision(null);
+  tell(`${counted(step.length, "row")} ${SAID[verdict]}`, true);
 }
 
 function undo() {
   if (!undoStack.length) return tell("Nothing to undo");
-  const [s, before] = undoStack.pop();
-  if (before) decisions.set(s, before);
-  else decisions.delete(s);
+  hideToast();
+  const step = undoStack.pop();
+  for (const [s, before] of step) {
+    if (before) decisions.set(s, before);
+    else decisions.delete(s);
+  }
   remember();
-  onDecision(s, true);
-  announce(`Undone: ${suspects.id[s]}. ${decisions.size} of ${N} reviewed.`);
+  const isOne = step.length === 1;
+  onDecision(isOne ? step[0][0] : null, true);
+  const what = isOne ? cases.id[step[0][0]] : counted(step.length, "decision");
+  if (isOne) announce(`Undone: ${what}. ${progressText()}.`);
+  else tell("Undone: " + what);
 }
 
 // A cell that a spreadsheet would run as a formula gets an apostrophe, one that has some already
@@ -86,9 +123,8 @@ function decisionsCsv() {
   for (const s of [...decisions.keys()].sort((a, b) => a - b)) {
     const { verdict, label } = decisions.get(s);
     if (!isDecision(s, verdict, label)) continue;
-    const id = facts.id ? suspects.id[s] : "";
-    const given = facts.classes[suspects.given[s]];
-    const known = [suspects.key[s], id, suspects.row[s], given];
+    const id = facts.id ? cases.id[s] : "";
+    const known = [cases.key[s], id, cases.row[s], cases.given_text[s]];
     rows.push([...known, verdict, label, facts.label, facts.id ?? ""]);
   }
   return rows.map((row) => row.map(guarded).join(",") + "\n").join("");
@@ -101,7 +137,9 @@ function save() {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  tell(`decisions.csv: ${count(decisions.size + facts.earlier.length)} decisions`);
+  isUnsaved = false;
+  showProgress();
+  tell(`decisions.csv: ${counted(decisions.size + facts.earlier.length, "decision")}`);
 }
 
 // Spreadsheets of some countries write semicolons: the head has more of the one that separates.
@@ -142,11 +180,11 @@ function parseCsv(text) {
   return rows;
 }
 
-// The suspects under the name a file knows them by: the id where there is one, else the content;
-// equal rows in their order.
-function suspectsByName() {
+// The rows under the name a file knows them by: the id where there is one, else the content; equal
+// rows in their order.
+function casesByName() {
   const places = new Map();
-  const names = facts.id ? suspects.id : suspects.key;
+  const names = facts.id ? cases.id : cases.key;
   names.forEach((name, s) => {
     if (!places.has(name)) places.set(name, []);
     places.get(name).push(s);
@@ -160,7 +198,7 @@ function load(text) {
   if (!("decision" in at) || !("key" in at)) {
     return tell("This is no decisions.csv: it has no column key or decision");
   }
-  const places = suspectsByName();
+  const places = casesByName();
   const taken = new Set();
   let elsewhere = 0;
   let wrong = 0;
@@ -168,7 +206,7 @@ function load(text) {
     const get = (name) => unguarded((row[at[name]] ?? "").trim());
     const named = places.get(facts.id ? get("id") : get("key")) || [];
     const open = named.filter((s) => !taken.has(s));
-    const s = open.find((one) => String(suspects.row[one]) === get("row")) ?? open[0];
+    const s = open.find((one) => String(cases.row[one]) === get("row")) ?? open[0];
     const verdict = get("decision").toLowerCase();
     if (s === undefined) elsewhere++;
     else if (put(s, verdict, verdict === "unsure" ? "" : get("label"))) taken.add(s);
@@ -180,8 +218,8 @@ function load(text) {
 }
 
 function loadedText(used, elsewhere, wrong) {
-  const parts = [`${count(used)} decisions loaded`];
-  if (elsewhere) parts.push(`${count(elsewhere)} are for rows not in this queue`);
-  if (wrong) parts.push(`${count(wrong)} are no decisions and were left out`);
+  const parts = [`${counted(used, "decision")} loaded`];
+  if (elsewhere) parts.push(`${count(elsewhere)} for rows that are not in this page`);
+  if (wrong) parts.push(`${count(wrong)} left out, not being decisions`);
   return parts.join(", ");
 }

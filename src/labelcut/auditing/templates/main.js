@@ -1,20 +1,24 @@
 // Tabs, keys and the start.
-const TABS = ["overview", "review", "columns"];
+const TABS = ["overview", "review", "unlabeled", "columns"].filter((name) => $("tab-" + name));
+const PANELS = { review: "queue", unlabeled: "queue" }; // Two tabs share one panel.
 const COLUMN_HEIGHT = 36;
 let columnsAreDrawn = false;
 
 function openTab(name, focus) {
+  const panel = PANELS[name] ?? name;
+  for (const part of ["overview", "queue", "columns"]) $(part).hidden = part !== panel;
   for (const tab of TABS) {
-    $(tab).hidden = tab !== name;
     $("tab-" + tab).setAttribute("aria-selected", String(tab === name));
     $("tab-" + tab).tabIndex = tab === name ? 0 : -1;
   }
-  if (name === "review") {
+  document.body.classList.toggle("is-queue", panel === "queue");
+  if (panel === "queue") {
+    if (group !== name) setGroup(name);
     list.refresh();
     list.show(chosen);
     if (focus) $("list").focus();
   }
-  if (name === "overview") drawMap();
+  if (name === "overview") drawOverview();
   if (name === "columns" && !columnsAreDrawn) {
     drawColumns();
     columnsAreDrawn = true;
@@ -22,18 +26,23 @@ function openTab(name, focus) {
   window.scrollTo(0, 0);
 }
 
-function openSuspect(s) {
-  openTab("review", true);
+function openCase(s) {
+  openTab(isSuspect(s) ? "review" : "unlabeled", true);
   if (!queue.includes(s)) clearFilters();
   rebuild(s);
   choose(queue.indexOf(s));
 }
 
-function clearFilters() {
-  $("search").value = "";
-  $("filter-status").value = "all";
-  $("filter-given").value = "";
-  if ($("filter-group")) $("filter-group").value = "";
+function openMove(given, suggested) {
+  openTab("review", true);
+  clearFilters();
+  $("filter-given").value = given;
+  $("filter-suggested").value = suggested;
+  showFromTop();
+}
+
+function startReview() {
+  if (N_CASES) openTab(N ? "review" : "unlabeled", true);
 }
 
 function drawColumns() {
@@ -68,10 +77,14 @@ function drawWeight(weight, most) {
 }
 
 function showProgress() {
-  $("progress-text").textContent = `${count(decisions.size)} of ${count(N)} reviewed`;
-  $("progress").max = Math.max(N, 1);
-  $("progress").value = decisions.size;
+  const size = sizeOfGroup();
+  $("progress-text").textContent = size ? progressText() : "";
+  $("progress").max = Math.max(size, 1);
+  $("progress").value = countDecided();
+  $("progress").hidden = !size;
   $("tab-count").textContent = N ? count(N) : "";
+  $("save").classList.toggle("primary", isUnsaved);
+  warnIfLost();
 }
 
 onDecision = (s, jump) => {
@@ -82,6 +95,7 @@ onDecision = (s, jump) => {
     return;
   }
   list.refresh();
+  showBulk();
   if (jump && queue.includes(s)) choose(queue.indexOf(s));
   else showChosen();
 };
@@ -114,6 +128,8 @@ const KEYS = {
   u: () => act("unsure"),
   z: undo,
   s: save,
+  x: () => toggle(queue[chosen]),
+  c: changeComparison,
   arrowdown: () => choose(chosen + 1),
   arrowup: () => choose(chosen - 1),
   arrowright: () => choose(chosen + 1),
@@ -124,13 +140,44 @@ const KEYS = {
   pageup: () => choose(chosen - 10),
 };
 
+function changeComparison() {
+  isTypical = !isTypical;
+  showChosen();
+}
+
 // Each of these answers a key or leaves it to the next one; the first that is true has answered.
 function onKey(event) {
   if (leaveSearch(event)) return;
   const hasOtherMeaning = event.ctrlKey && event.key.toLowerCase() !== "z";
   if (event.altKey || event.metaKey || hasOtherMeaning) return;
-  if (event.target.matches("input, select, textarea")) return;
-  if (moveBetweenTabs(event) || openSearch(event) || actByKey(event)) event.preventDefault();
+  if (event.target.matches("input, select, textarea") || $("keys").open) return;
+  const answers = [moveBetweenTabs, openSearch, openKeys, startByKey, selectByKey, actByKey];
+  if (answers.some((answer) => answer(event))) event.preventDefault();
+}
+
+function openKeys(event) {
+  if (event.key === "?") showKeys();
+  return event.key === "?";
+}
+
+// Enter on the overview starts, unless it is for the button or link that has the focus.
+function startByKey(event) {
+  const isTaken = event.target.closest("button, a, label, summary");
+  if (event.key !== "Enter" || isTaken || $("overview").hidden) return false;
+  startReview();
+  return true;
+}
+
+function selectByKey(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!event.shiftKey || !step || $("queue").hidden || !queue.length) return false;
+  if (event.target.closest(SCROLLING)) return false;
+  selected.add(queue[chosen]);
+  choose(chosen + step);
+  selected.add(queue[chosen]);
+  list.refresh();
+  showBulk();
+  return true;
 }
 
 function leaveSearch(event) {
@@ -154,17 +201,20 @@ function moveBetweenTabs(event) {
 }
 
 function openSearch(event) {
-  if (event.key !== "/") return false;
-  openTab("review");
+  if (event.key !== "/" || !N_CASES) return false;
+  if ($("queue").hidden) openTab(N ? "review" : "unlabeled");
   $("search").focus();
   return true;
 }
 
+// Parts that move by the arrow keys themselves.
+const SCROLLING = "#detail, .tabs";
+
 function actByKey(event) {
   const isMove = event.key.length > 1;
-  const scrolls = isMove && event.target.closest("#detail, .tabs, .values");
+  const scrolls = isMove && !atEnd() && event.target.closest(SCROLLING);
   const action = KEYS[event.key.toLowerCase()];
-  if ($("review").hidden || scrolls || !action) return false;
+  if ($("queue").hidden || scrolls || !action || !sizeOfGroup()) return false;
   action();
   return true;
 }
@@ -190,19 +240,29 @@ async function loadChosenFile(event) {
   event.target.value = "";
 }
 
+function foldFilters() {
+  const isOpen = $("filters").classList.toggle("open");
+  $("fold").setAttribute("aria-expanded", String(isOpen));
+}
+
 function listenToTools() {
   const on = (id, kind, action) => $(id)?.addEventListener(kind, action);
-  for (const tab of TABS) on("tab-" + tab, "click", () => openTab(tab, tab === "review"));
-  on("start", "click", () => openTab("review", true));
-  on("search", "input", delayed(showFromTop, N > 2000 ? 120 : 0));
-  for (const id of ["filter-status", "filter-given", "filter-group", "sort"]) {
-    on(id, "change", showFromTop);
+  for (const tab of TABS) on("tab-" + tab, "click", () => openTab(tab, tab in PANELS));
+  on("start", "click", startReview);
+  on("search", "input", delayed(showFromTop, N_CASES > 2000 ? 120 : 0));
+  for (const id of ["status", "given", "suggested", "group"]) {
+    on("filter-" + id, "change", showFromTop);
   }
+  on("sort", "change", showFromTop);
+  on("fold", "click", foldFilters);
   on("view-card", "click", () => setView(false));
   on("view-table", "click", () => setView(true));
   on("save", "click", save);
   on("load-file", "change", loadChosenFile);
   on("theme", "click", changeTheme);
+  on("help", "click", showKeys);
+  on("keys-close", "click", () => $("keys").close());
+  on("toast-undo", "click", undo);
 }
 
 function start() {
@@ -210,17 +270,18 @@ function start() {
   recall();
   $("panes").className = "panes list-card";
   list = virtualList($("list"), CARD_HEIGHT, () => queue.length, drawItem);
-  fillSelect($("filter-given"), facts.classes, "any");
-  if ($("filter-group")) fillSelect($("filter-group"), facts.group_names, "any");
-  rebuild();
-  showProgress();
+  fillSelect($("filter-given"), withAny(facts.classes));
+  fillSelect($("filter-suggested"), withAny(facts.classes));
+  if ($("filter-group")) fillSelect($("filter-group"), withAny(facts.group_names));
+  setGroup(N || !N_UNLABELED ? "review" : "unlabeled");
   drawOverview();
-  $("start").hidden = !N;
+  $("next").append(...drawNextSteps());
   listenToTools();
   document.addEventListener("keydown", onKey);
   DARK.addEventListener("change", drawMap);
-  const drawMapIfShown = () => $("overview").hidden || drawMap();
-  window.addEventListener("resize", delayed(drawMapIfShown, 100));
+  const drawIfShown = () => $("overview").hidden || drawOverview();
+  window.addEventListener("resize", delayed(drawIfShown, 100));
+  window.addEventListener("beforeunload", holdUnsaved);
   document.documentElement.dataset.ready = "yes";
 }
 start();
