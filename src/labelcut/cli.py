@@ -282,44 +282,15 @@ def demo(out: str, n_jobs: int | None, open_page: bool) -> None:
 
 
 def print_summary(found: Audit, out: Path) -> None:
-    """Print what was found in a dozen lines."""
+    """Print what was found on one screen."""
     from rich.console import Console
-    from rich.table import Table as Grid
     from rich.text import Text
 
-    from labelcut.auditing.words import percent
+    from labelcut.auditing.screen import summary_lines
 
     console = Console(highlight=False, soft_wrap=True)
-    counts, estimate, summary = found.facts["counts"], found.facts["estimate"], found.summary
-    kinds = [column for column in summary["columns"] if column["role"] in ("feature", "ignored")]
-    console.print(f"[bold]{counts['suspects']} of {counts['labeled']} labels look wrong[/bold]")
-    console.print(
-        f"{counts['rows']} rows, {counts['labeled']} labeled, {counts['unlabeled']} not; about "
-        f"{estimate['wrong']:.0f} wrong labels expected ({percent(estimate['share'])})"
-        + (f"; {counts['reviewed']} reviewed labels held as certain" if counts["reviewed"] else "")
-    )
-    console.print(Text(found.facts["evidence"]["text"]))
-    for use, text in (("feature", "used"), ("ignored", "not used")):
-        named = [f"{column['name']} ({column['kind']})" for column in kinds if column["role"] == use]
-        if named:
-            more = f" and {len(named) - 8} more" if len(named) > 8 else ""
-            console.print(Text(f"{text}: {', '.join(named[:8])}{more}", style="dim"))
-    for note in found.facts["source"]["notes"]:
-        console.print(Text(f"note: {note}", style="yellow"))
-    for conflict in found.facts["conflicts"]:
-        console.print(Text(f"decision not used, {conflict}", style="yellow"))
-    if counts["suspects"]:
-        grid = Grid(box=None, pad_edge=False, header_style="dim")
-        for name in ("row", "given", "suggested", "wrong", "why"):
-            grid.add_column(
-                name, overflow="ellipsis", no_wrap=name != "why", max_width=90 if name == "why" else 24
-            )
-        for issue in found.issues.head(5).to_dict("records"):
-            name = str(issue.get("id", issue["row"]))
-            cells = (name, issue["given_label"], issue["predicted_label"], percent(issue["p_wrong"]))
-            grid.add_row(*(Text(visible(cell)) for cell in (*cells, issue["reason"])))
-        console.print(grid)
-    console.print(Text(f"report: {out / 'report.html'}"))
+    for line in summary_lines(found.facts, found.issues, out / "report.html", console.width):
+        console.print(Text(visible(line.text.replace("\u202f", " ")), style=line.style))
 
 
 def visible(text: str) -> str:
