@@ -166,7 +166,7 @@ def test_apply_finds_the_rows_by_content_in_a_table_of_another_order(audited, tm
     line = f"{issue['key']},,{issue['row']},{issue['given_label']},flip,{issue['predicted_label']},churned,"
     (tmp_path / "d.csv").write_text(f"key,id,row,given_label,decision,label,label_column,id_column\n{line}\n")
     assert run("apply", tmp_path / "moved.csv", tmp_path / "d.csv", "--out", tmp_path / "c.csv") == 0
-    assert "1 labels changed" in capsys.readouterr().out
+    assert "1 label changed" in capsys.readouterr().out
     cleaned = pd.read_csv(tmp_path / "c.csv", keep_default_na=False)["churned"].to_numpy()
     place = shuffled.index.get_loc(int(issue["row"]) - 1)
     differs = np.flatnonzero(cleaned != shuffled["churned"].fillna("").to_numpy())

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
     from labelcut.auditing.audit import Audit
+    from labelcut.auditing.filling import Filled
     from labelcut.auditing.progress import Progress
     from labelcut.errors import Option
-    from labelcut.table.decisions import Decision
+    from labelcut.table.decisions import Decision, Matched
     from labelcut.table.source import Source
+    from labelcut.table.table import Table
 
 OUR_FAULT, WRONG_USE, BAD_DATA, TOO_MANY_SUSPECTS, INTERRUPTED = 1, 2, 3, 4, 130
 COMMANDS = "labelcut.commands"  # Entry points of this group are commands too; `experiment` is one.
@@ -210,19 +212,29 @@ def audit(table: str, **options: Any) -> None:
 
 @cli.command()
 @click.argument("table", type=click.Path(readable=False, allow_dash=True))
-@click.argument("decisions", type=click.Path())
+@click.argument("decisions", type=click.Path(), required=False)
 @click.option("--out", required=True, type=click.Path(), help="The corrected table to write.")
 @click.option("--label", metavar="COLUMN", help="The label column, if the decisions do not name it.")
 @click.option("--id", "id_", metavar="COLUMN", help="The id column, if the decisions do not name it.")
+@click.option("--fill-unlabeled", "fill", is_flag=True, help="Fill in the classes of unlabeled rows, too.")
+@click.option("--min-probability", type=click.FloatRange(0, 1), help="Fill in from here on; 0.95 by default.")
+@click.option("--audit", "folder", type=click.Path(), help="Take the classes from the folder of an audit.")
+@click.option("--unlabeled", multiple=True, metavar="MARK", help="A label that means 'none' (repeatable).")
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out (repeatable).")
+@threads_option
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @reading_options
-def apply(table: str, decisions: str, **options: Any) -> None:
-    """Write TABLE with the labels of DECISIONS; every other cell stays as it is."""
+def apply(table: str, decisions: str | None, **options: Any) -> None:
+    """Write TABLE with the labels of DECISIONS; every other cell stays as it is.
+
+    With --fill-unlabeled rows without a label get the class that a fit finds for them (or --audit found).
+    """
     from labelcut.errors import BadChoice
     from labelcut.table.decisions import columns_meant, match
     from labelcut.table.saving import refuse_inputs, whole_file
 
+    _check_filling(decisions, options)
     out, inputs = Path(options["out"]), _inputs(table, decisions)
     source, made = _source(table, options), _decisions(decisions)
     refuse_inputs([out], inputs)
@@ -232,31 +244,71 @@ def apply(table: str, decisions: str, **options: Any) -> None:
     label, id_ = columns_meant(made)
     label, id_ = options["label"] or label, options["id_"] or id_
     if label is None:
-        raise BadChoice(f"{decisions}: does not say which column holds the labels; name it with --label.")
+        where = f"{decisions}: does not say" if decisions else "nothing says"
+        raise BadChoice(f"{where} which column holds the labels; name it with --label.")
     from labelcut.table.correcting import write_decided
     from labelcut.table.table import read_source
 
     # Whatever the labels are, they were taken for classes when they were decided.
-    loaded = read_source(source, label=label, id=id_, kinds={label: "category"})
+    choices = {"unlabeled": options["unlabeled"], "ignore": options["ignore"], "kinds": {label: "category"}}
+    loaded = read_source(source, label=label, id=id_, **choices)
     matched = match(made, loaded)
     changes = matched.changed(loaded)
+    filled = _fill(loaded, matched, options) if options["fill"] else None
     with _writing(out.parent), whole_file(out, inputs=inputs) as temporary:
-        write_decided(loaded, temporary, changes)
+        write_decided(loaded, temporary, changes | (filled.labels if filled else {}))
     report = {
         "changed": len(changes),
         "kept": len(matched.labels) - len(changes),
         "unsure": len(matched.unsure),
+        "filled": len(filled.labels) if filled else 0,
+        "left_empty": filled.n_below + filled.n_unknown if filled else 0,
         "conflicts": list(matched.conflicts),
         "out": str(out),
     }
     if options["as_json"]:
         click.echo(json.dumps(report, indent=2))
     elif not options["quiet"]:
-        click.echo(
-            f"{out}: {len(changes)} labels changed, {report['kept']} kept, {report['unsure']} left unsure."
-        )
-        for conflict in matched.conflicts:
-            click.echo(f"  not used, {conflict}", err=True)
+        _tell_applied(report)
+
+
+def _check_filling(decisions: str | None, options: dict[str, Any]) -> None:
+    """Refuse a call that would do nothing, and options that belong to --fill-unlabeled."""
+    from labelcut.errors import BadChoice
+
+    if options["fill"]:
+        return
+    if decisions is None:
+        raise BadChoice("no decisions; name the file that the report has saved, or add --fill-unlabeled.")
+    for option, word in (("min_probability", "--min-probability"), ("folder", "--audit")):
+        if options[option] is not None:
+            raise BadChoice(f"{word} is for --fill-unlabeled; add that, or leave it out.")
+
+
+def _fill(table: Table, matched: Matched, options: dict[str, Any]) -> Filled:
+    """Return what to fill in: by a fit that holds the decisions, or as an audit has said."""
+    from labelcut.auditing.filling import fill_unlabeled, fit_answers, read_answers
+    from labelcut.auditing.unlabeled import SURE
+
+    if options["folder"] is not None:
+        answers = read_answers(Path(options["folder"]), table)
+    else:
+        with _progress(options["quiet"] or options["as_json"]) as on_step:
+            answers = fit_answers(table, matched, options["n_jobs"], on_step)
+    at_least = SURE if options["min_probability"] is None else options["min_probability"]
+    return fill_unlabeled(table, matched, answers, at_least)
+
+
+def _tell_applied(report: dict[str, Any]) -> None:
+    from labelcut.auditing.words import counted
+
+    text = f"{report['out']}: {counted(report['changed'], 'label')} changed, {report['kept']} kept"
+    text += f", {report['unsure']} left unsure"
+    if report["filled"] or report["left_empty"]:
+        text += f"; {counted(report['filled'], 'unlabeled row')} filled in, {report['left_empty']} left empty"
+    click.echo(f"{text}.".replace("\u202f", " "))
+    for conflict in report["conflicts"]:
+        click.echo(f"  not used, {conflict}", err=True)
 
 
 @cli.command()

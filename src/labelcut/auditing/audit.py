@@ -39,7 +39,7 @@ from labelcut.hnc.labels import Labels
 from labelcut.parameters import one_of, texts
 from labelcut.table.applying import with_decisions
 from labelcut.table.decisions import Decision, Matched, match, read_decisions
-from labelcut.table.numbers import encode
+from labelcut.table.numbers import Encoded, encode
 from labelcut.table.row_keys import OUR_PREFIX
 from labelcut.table.saving import BASELINE_READ, DECISIONS_READ, TABLE_READ, staged_folder
 from labelcut.table.source import Source
@@ -374,13 +374,7 @@ def audit_table(
     on_step = on_step or Progress()
     on_step.n_cuts = len(table.classes) if len(table.classes) > 2 else 1
     matched = match(decisions, table)
-    table, trust = _with_decisions(table, matched)
-    on_step("columns to numbers")
-    encoded = encode(table)
-    with hear_stages(on_step.hear):
-        model, notes = _fit(ConfidenceHNC(preset, n_jobs=n_jobs), encoded.X, table, trust)
-    table = replace(table, notes=(*table.notes, *notes, *far_out_notes(encoded, model)))
-    judged = judge_labels(table, model)
+    table, encoded, model, judged = judge_table(table, matched, preset, n_jobs, on_step)
     on_step("planted errors")
     likely = np.where(judged.rows["is_label_issue"], judged.predicted, table.codes)
     check = plant_and_find(encoded.X, likely, float(np.nanmean(model.p_wrong_)), n_jobs)
@@ -400,6 +394,22 @@ def audit_table(
     facts = gather_facts(table, encoded, model, judged, cases, reasons, weights, matched, check, comparison)
     own = {TABLE_READ: table.source.path} if table.source else {}
     return Audit(table, model, judged, issues, facts, own | dict(inputs or {}), flagged)
+
+
+def judge_table(
+    table: Table, matched: Matched, preset: str, n_jobs: int | None, on_step: Progress
+) -> tuple[Table, Encoded, ConfidenceHNC, Judged]:
+    """Fit a table with its decisions held as certain.
+
+    Returns the table with decided labels and notes, its numbers, the model, and what that says of the labels.
+    """
+    table, trust = _with_decisions(table, matched)
+    on_step("columns to numbers")
+    encoded = encode(table)
+    with hear_stages(on_step.hear):
+        model, notes = _fit(ConfidenceHNC(preset, n_jobs=n_jobs), encoded.X, table, trust)
+    table = replace(table, notes=(*table.notes, *notes, *far_out_notes(encoded, model)))
+    return table, encoded, model, judge_labels(table, model)
 
 
 def file_names(source: Source | None, format: str) -> list[str]:

@@ -213,7 +213,8 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
 def _row_meant(decision: Decision, rows: Sequence[int], table: Table, decided: Collection[int]) -> int | None:
     """Return the row whose label fits the decision, of equal rows the first that is not decided yet."""
     own = {i: _label(table, i) for i in rows}
-    exact = [i for i in rows if own[i] == decision.given_label]
+    is_empty = not decision.given_label  # decided on no label: that of a row which is empty, or a mark for it
+    exact = [i for i in rows if own[i] == decision.given_label or (is_empty and table.codes[i] < 0)]
     exact += [i for i in rows if own[i] == decision.label and i not in exact]
     meant = {spelling(decision.given_label), spelling(decision.label)}
     alike = [i for i in rows if i not in exact and spelling(own[i]) in meant]
@@ -245,5 +246,10 @@ def _unknown_label(decision: Decision, table: Table) -> str:
 
 
 def _label(table: Table, row: int) -> str:
+    """Return a row's label; of an unlabeled row the mark that says so, empty if there is none."""
     code = int(table.codes[row])
-    return table.classes[code] if code >= 0 else ""
+    if code >= 0:
+        return table.classes[code]
+    from labelcut.table.table import label_texts  # Heavy, and a table that is there has loaded it.
+
+    return label_texts(table.frame[table.label].iloc[[row]], blank="")[0]
