@@ -1,14 +1,12 @@
 """The page in a real browser, opened from a file."""
 
 import json
-import os
 import re
-import shutil
 import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
+from pages import facts_of, saved
 from tables import AUDIT, run, write_shop
 from test_safety import with_hostile_cells
 
@@ -16,54 +14,6 @@ import labelcut.auditing.page
 from labelcut.auditing.headline import tell_headline
 from labelcut.auditing.page import render_page
 from labelcut.table.writing import guarded
-
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not Path(CHROMIUM).exists():
-        message = "no chromium found; the page is tested in a real browser: apt-get install chromium."
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(browser):
-    """Open a file; at the end the page must have made no request and met no error."""
-    contexts, wrong = [], []
-
-    def open_page(file, *, ready=True, **options):
-        context = browser.new_context(accept_downloads=True, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
-        outside = ("file:", "blob:", "data:")
-        page.on(
-            "request", lambda request: None if request.url.startswith(outside) else wrong.append(request.url)
-        )
-        page.goto(Path(file).as_uri())
-        if ready:
-            page.wait_for_selector("html[data-ready=yes]")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert wrong == []
 
 
 @pytest.fixture(scope="module")
@@ -73,18 +23,6 @@ def shop(tmp_path_factory):
     write_shop(folder / "shop.csv", n_rows=240, n_wrong=24)
     assert run("audit", folder / "shop.csv", *AUDIT, "--out", folder / "out", "--quiet") == 0
     return folder
-
-
-def facts_of(report):
-    text = report.read_text(encoding="utf-8")
-    return json.loads(re.search(r'id="facts">(.*?)</script>', text, re.S)[1])
-
-
-def saved(page, tmp_path):
-    with page.expect_download() as download:
-        page.keyboard.press("s")
-    download.value.save_as(tmp_path / "decisions.csv")
-    return pd.read_csv(tmp_path / "decisions.csv", dtype=str, keep_default_na=False)
 
 
 def test_a_review_by_keyboard_flows_back_into_the_audit(shop, open_page, tmp_path):
