@@ -75,8 +75,8 @@ def test_the_summary_has_the_documented_keys(audited):
     summary = json.loads((folder / "out" / "summary.json").read_text())
     assert list(summary) == [
         *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate"),
-        *("evidence", "by_class", "budget", "unlabeled", "groups", "columns", "conflicts", "model"),
-        "flagged",
+        *("evidence", "by_class", "budget", "unlabeled", "worth_knowing", "groups", "columns", "conflicts"),
+        *("model", "flagged"),
     ]
     assert {name: keys - set(parts_of(summary[name])) for name, keys in PARTS.items()} == dict.fromkeys(
         PARTS, set()

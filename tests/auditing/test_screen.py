@@ -17,6 +17,7 @@ def facts(n_columns=6, notes=(), **counts):
         "columns": columns,
         "source": {"notes": list(notes)},
         "conflicts": [],
+        "worth_knowing": [{"text": LONG * 2}],
     }
 
 

@@ -52,7 +52,7 @@ OUR_COLUMNS = (
 )
 SUMMARY_PARTS = (
     *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate", "evidence"),
-    *("by_class", "budget", "unlabeled", "groups", "columns", "conflicts"),
+    *("by_class", "budget", "unlabeled", "worth_knowing", "groups", "columns", "conflicts"),
 )
 
 

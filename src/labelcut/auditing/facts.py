@@ -19,6 +19,7 @@ from labelcut.auditing.row_map import draw_map
 from labelcut.auditing.unlabeled import sum_up_unlabeled
 from labelcut.auditing.unusual import Comparison
 from labelcut.auditing.words import grouped
+from labelcut.auditing.worth_knowing import find_worth_knowing
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.evidence import Evidence
 from labelcut.table.decisions import Matched
@@ -75,6 +76,7 @@ def gather_facts(
     coloured = _first_classes(table, rows, N_COLOURS)
     is_known = model.evidence_ is None or model.evidence_.is_there
     estimate = _estimate(rows, is_known)
+    is_suspect = rows["is_label_issue"].to_numpy()
     facts: dict[str, Any] = {
         **_about(table, rows, matched, n_issues),
         "estimate": estimate,
@@ -83,6 +85,7 @@ def gather_facts(
         "budget": _review(judged, check) if is_known else None,
         "budget_note": _review_note(check) if is_known else "",
         "unlabeled": sum_up_unlabeled(table, judged, is_known),
+        "worth_knowing": find_worth_knowing(table, encoded.X, model, is_suspect, weights),
         "colours": _colours(table, coloured),
         "histogram": _histogram(table, rows, coloured),
         "moves": _moves(table, judged),

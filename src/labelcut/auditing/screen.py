@@ -45,6 +45,7 @@ def summary_lines(facts: dict[str, Any], issues: pd.DataFrame, report: Path, wid
     lines += _columns(facts["columns"], width)
     lines += _notes([f"note: {note}" for note in facts["source"]["notes"]], width)
     lines += _notes([f"decision not used, {conflict}" for conflict in facts["conflicts"]], width)
+    lines += [Line(fitted(f"also: {found['text']}", width)) for found in facts["worth_knowing"][:MOST_NOTES]]
     for issue in issues.head(N_SUSPECTS).to_dict("records"):
         lines += _suspect(issue, width)
     if len(issues) > N_SUSPECTS:

@@ -79,6 +79,9 @@ function shortened(text, most) {
   return start + "…" + end;
 }
 
+// How many letters fit into so many pixels.
+const room = (pixels, most) => Math.max(7, Math.min(most, Math.floor(pixels / 8)));
+
 function pill(code, most = 30) {
   const name = hasNoLabel(code) ? "no label" : facts.classes[code];
   const text = make("bdi", {}, shortened(name, most));

@@ -23,17 +23,18 @@ function drawDetailHead(s) {
 }
 
 function drawVerdictLine(s) {
+  const most = room(($("detail").clientWidth - 230) / 2.4, 40);
   const line = make("p", { class: "verdict-line" });
   const odds = make("b", {}, percent(oddsOf(s)));
   if (isSuspect(s)) {
     const arrow = make("span", { class: "arrow" }, "→");
-    line.append(pill(cases.given[s]), arrow, pill(cases.suggested[s]));
+    line.append(pill(cases.given[s], most), arrow, pill(cases.suggested[s], most));
     line.append(make("span", { class: "odds" }, odds, " likely wrong"));
     return line;
   }
   const hasEvidence = facts.unlabeled_rows.has_evidence[s - N];
-  const next = make("span", { class: "next" }, "else ", pill(cases.other[s], 18));
-  line.append(pill(cases.suggested[s]), next);
+  const next = make("span", { class: "next" }, "else ", pill(cases.other[s], most));
+  line.append(pill(cases.suggested[s], most), next);
   const words = hasEvidence ? [odds, " sure"] : ["no evidence, only a guess"];
   line.append(make("span", { class: "odds" }, ...words));
   return line;
@@ -60,7 +61,9 @@ function drawButton(s, verdict, word, name, key) {
     onclick: () => act(verdict),
   };
   const text = make("span", {}, word + " ");
-  if (name) text.append(make("bdi", {}, quoted(shortened(name, 22))));
+  const pixels = $("detail").clientWidth / Math.min(facts.classes.length + 1, 4);
+  const most = room(pixels - 70, 30) - word.length - 2;
+  if (name) text.append(make("bdi", {}, quoted(shortened(name, Math.max(most, 5)))));
   return make("button", attributes, text, make("kbd", { "aria-hidden": "true" }, key));
 }
 

@@ -180,7 +180,8 @@ const className = (code, most = 16) => quoted(shortened(facts.classes[code], mos
 function nearNote(s) {
   const rare = `Shaded: rare for ${className(cases.own[s])}.`;
   const spread = "clearly different from this row (by half the column’s middle spread or more)";
-  const some = facts.marked.length < byImportance.length ? " (the heaviest columns only)" : "";
+  const comparable = byImportance.filter((j) => facts.columns[j].kind !== "text");
+  const some = facts.marked.length < comparable.length ? ", in the heaviest columns" : "";
   return `${rare} Marked ≠: ${spread}${some}.`;
 }
 

@@ -125,10 +125,11 @@ function verdictMark(s) {
 }
 
 function drawMove(s) {
-  const suggested = pill(cases.suggested[s], 13);
+  const most = isTable ? 14 : room(($("list").clientWidth - 130) / 2, 18);
+  const suggested = pill(cases.suggested[s], isSuspect(s) ? most : 24);
   if (!isSuspect(s)) return make("span", { class: "move" }, suggested);
   const arrow = make("span", {}, "→");
-  return make("span", { class: "move" }, pill(cases.given[s], 13), arrow, suggested);
+  return make("span", { class: "move" }, pill(cases.given[s], most), arrow, suggested);
 }
 
 function drawItem(index) {

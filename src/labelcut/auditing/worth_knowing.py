@@ -1,0 +1,303 @@
+"""What else the rows tell, beside suspects and never among them: twins, loners, columns and classes to check.
+
+All of it is cheap, because the graph and the forest are there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labelcut.auditing.reasons import opinion_of
+from labelcut.auditing.unusual import comparable
+from labelcut.auditing.words import counted, grouped, percent, shortened
+from labelcut.hnc.classifier import ConfidenceHNC
+from labelcut.hnc.columns import scale_columns
+from labelcut.table.kinds import Column
+from labelcut.table.row_keys import row_keys
+from labelcut.table.table import Table
+
+MOST_EXAMPLES = 12
+MOST_MEMBERS = 6  # Rows named of a group of equal ones.
+#: A row is a near duplicate of another this much closer than two nearest rows usually are. In five and more
+#: directions chance brings such a pair about once in a million.
+NEAR_DUPLICATE = 0.05
+FEWEST_COLUMNS = 5
+#: A row is far from everything if it is this many times as far from its nearest row as usual, and if the
+#: logarithm of that distance is as many standard deviations above the median.
+FAR_TIMES, FAR_ERRORS = 4.0, 4.0
+DECIDES = 0.99  # Balanced accuracy of one column alone, on labels that are no suspects.
+MOST_COLUMNS = 20  # Looked at alone, those that weigh most.
+SAMPLE_ROWS = 5000
+ALIKE_AUC = 0.6  # Two classes that the forest ranks worse than this are one to it.
+FEWEST_LABELS = 20  # Of a class, to say that it cannot be told from another.
+MOST_CLASSES = 40
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something worth knowing: its `kind`, how many rows, columns or pairs, a sentence, and examples."""
+
+    kind: str
+    count: int
+    text: str
+    examples: list[Any]
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as plain lists."""
+        return {"kind": self.kind, "count": self.count, "text": self.text, "examples": self.examples}
+
+
+def find_worth_knowing(
+    table: Table, X: np.ndarray, model: ConfidenceHNC, is_suspect: np.ndarray, weights: dict[str, float]
+) -> list[dict[str, Any]]:
+    """Return what else is worth knowing about the table.
+
+    Parameters
+    ----------
+    table : Table
+    X : ndarray of shape (n_rows, n_features)
+        Its columns as numbers.
+    model : ConfidenceHNC
+        Fitted on `X`.
+    is_suspect : ndarray of bool of shape (n_rows,)
+    weights : dict of str to float
+        How much each column counts.
+
+    Returns
+    -------
+    list of dict
+        With `kind`, `count`, `text` and `examples`, which are groups of ``[row, name, label]``, rows counted
+        from 1 in the file, or columns, or pairs of classes. Empty if nothing is.
+    """
+    keys = row_keys(table.frame[[table.label, *(column.name for column in table.features)]], table.label)
+    found = [
+        _equal_rows(table, keys),
+        _copies(table, keys),
+        *_neighborhood(table, X, model, keys),
+        _deciding_columns(table, is_suspect, weights),
+        _like_classes(table, model),
+    ]
+    return [finding.facts() for finding in found if finding is not None]
+
+
+def _equal_rows(table: Table, keys: np.ndarray) -> Finding | None:
+    """Find rows that are equal in every column in use and carry different labels."""
+    labeled = np.flatnonzero(table.is_labeled)
+    groups = pd.Series(table.codes[labeled]).groupby(keys[labeled])
+    n_labels = groups.nunique()
+    mixed = n_labels.index[n_labels > 1]
+    if mixed.empty:
+        return None
+    members = {key: labeled[places] for key, places in groups.indices.items()}
+    chosen = sorted((members[key] for key in mixed), key=lambda rows: int(rows[0]))
+    n_rows = sum(len(rows) for rows in chosen)
+    text = (
+        f"{counted(n_rows, 'row')} in {counted(len(chosen), 'group')} are equal in every column that is used "
+        "but carry different labels"
+    )
+    if n_rows > 0.2 * labeled.size:
+        text += ": so many that these columns cannot decide the label."
+    else:
+        text += ": at least one label of each group is wrong, or a column that decides is missing."
+    return Finding("equal rows, different labels", n_rows, text, _named(table, chosen))
+
+
+def _copies(table: Table, keys: np.ndarray) -> Finding | None:
+    """Find rows that are equal in every column in use and in the label; in narrow tables that is no news."""
+    groups = pd.Series(table.codes).groupby([keys, table.codes])
+    members = [np.asarray(rows) for rows in groups.indices.values() if len(rows) > 1]
+    members.sort(key=lambda rows: int(rows[0]))
+    n_rows = sum(len(rows) - 1 for rows in members)
+    if len(table.features) < FEWEST_COLUMNS or not n_rows or n_rows > 0.5 * len(keys):
+        return None
+    text = (
+        f"{counted(n_rows, 'row')} {'is an exact copy' if n_rows == 1 else 'are exact copies'} of another "
+        "one, label and all: copies make a result look surer than it is."
+    )
+    return Finding("copies", n_rows, text, _named(table, members))
+
+
+def _neighborhood(
+    table: Table, X: np.ndarray, model: ConfidenceHNC, keys: np.ndarray
+) -> list[Finding | None]:
+    """Find pairs that are nearly equal, and rows far from everything, by the distance to the nearest row."""
+    nearest, distance = _nearest_other(X, model, keys)
+    known = np.isfinite(distance) & (distance > 0)
+    if known.sum() < 20:
+        return [None]
+    usual = float(np.median(distance[known]))
+    return [
+        _near_duplicates(table, nearest, known & (distance < NEAR_DUPLICATE * usual)),
+        _far_rows(table, distance, known, usual),
+    ]
+
+
+def _nearest_other(X: np.ndarray, model: ConfidenceHNC, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each row the most similar one not equal to it, and its distance, infinite if none."""
+    weights, order = model.graph_.weights, model.row_order_
+    n_near = np.diff(weights.indptr)
+    source = order[np.repeat(np.arange(order.size), n_near)]
+    target = order[weights.indices]
+    other = keys[source] != keys[target]
+    source, target, weight = source[other], target[other], weights.data[other]
+    first = np.lexsort((target, -weight, source))
+    source, target = source[first], target[first]
+    starts = np.flatnonzero(np.diff(source, prepend=-1))
+    source, target = source[starts], target[starts]
+    nearest, distance = np.full(len(X), -1), np.full(len(X), np.inf)
+    nearest[source] = target
+    scaled = scale_columns(X, kind="robust")[0]
+    scaled *= np.sqrt(model.feature_importances_)
+    step = max(1, 4_000_000 // X.shape[1])
+    for at in range(0, len(source), step):
+        part = slice(at, at + step)
+        gap = scaled[source[part]] - scaled[target[part]]
+        distance[source[part]] = np.sqrt(np.square(gap).sum(axis=1))
+    return nearest, distance
+
+
+def _near_duplicates(table: Table, nearest: np.ndarray, is_near: np.ndarray) -> Finding | None:
+    if len(table.features) < FEWEST_COLUMNS or not is_near.any():
+        return None
+    rows = np.flatnonzero(is_near)
+    pairs = sorted(
+        {(min(i, j), max(i, j)) for i, j in zip(rows.tolist(), nearest[rows].tolist(), strict=True)}
+    )
+    codes = table.codes
+    clash = [pair for pair in pairs if min(codes[list(pair)]) >= 0 and codes[pair[0]] != codes[pair[1]]]
+    text = f"{counted(len(pairs), 'pair')} of rows {'is' if len(pairs) == 1 else 'are'} nearly equal"
+    if clash:
+        text += f", {grouped(len(clash))} of them with different labels"
+    text += ": copies of a row, slightly changed, make a result look surer than it is."
+    shown = [*clash, *(pair for pair in pairs if pair not in set(clash))]
+    return Finding("near duplicates", len(pairs), text, _named(table, [np.array(pair) for pair in shown]))
+
+
+def _far_rows(table: Table, distance: np.ndarray, known: np.ndarray, usual: float) -> Finding | None:
+    logs = np.log(distance[known])
+    spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
+    border = max(FAR_TIMES * usual, usual * float(np.exp(FAR_ERRORS * spread)))
+    far = np.flatnonzero(~(distance <= border) & (known | np.isinf(distance)))
+    if not far.size or far.size > 0.05 * len(
+        distance
+    ):  # So many are a group of their own, or the rule fails.
+        return None
+    far = far[np.argsort(-distance[far], kind="stable")]
+    text = (
+        f"{counted(far.size, 'row')} {'is' if far.size == 1 else 'are'} far from everything: nothing like "
+        f"{'it' if far.size == 1 else 'them'} is in the table, so little can be said about their labels."
+    )
+    return Finding(
+        "far from everything", int(far.size), text, _named(table, [far[i : i + 1] for i in range(far.size)])
+    )
+
+
+def _deciding_columns(table: Table, is_suspect: np.ndarray, weights: dict[str, float]) -> Finding | None:
+    """Find columns from which alone the label can be read: they leak it, or they are the rule behind it."""
+    rows = np.flatnonzero(table.is_labeled & ~is_suspect)
+    if rows.size > SAMPLE_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, SAMPLE_ROWS, replace=False))
+    counts = np.bincount(table.codes[rows], minlength=len(table.classes))
+    rows = rows[counts[table.codes[rows]] >= 5]
+    codes = table.codes[rows]
+    if np.unique(codes).size < 2 or rows.size < 40:
+        return None
+    columns = sorted((c for c in table.features if c.kind != "text"), key=lambda c: -weights[c.name])
+    found: list[tuple[str, float]] = []
+    for column in columns[:MOST_COLUMNS]:
+        accuracy = _accuracy_alone(table, column, rows, codes)
+        if accuracy >= DECIDES:
+            found.append((column.name, round(accuracy, 4)))
+    if not found:
+        return None
+    names = ", ".join(f"‘{shortened(str(name), 60)}’" for name, _ in found[:5])
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    verb, it = ("decides", "it leaks") if len(found) == 1 else ("each decide", "they leak")
+    text = (
+        f"{names}{more} {verb} the label alone ({percent(found[0][1])} of the labels that are no suspects): "
+        f"{it} the label, or this is the rule by which it was made."
+    )
+    return Finding(
+        "columns that decide the label", len(found), text, [list(one) for one in found[:MOST_EXAMPLES]]
+    )
+
+
+def _accuracy_alone(table: Table, column: Column, rows: np.ndarray, codes: np.ndarray) -> float:
+    """Return the balanced accuracy of one column, on rows that the rule was not made from."""
+    values = comparable(table.typed(column.name), column)[rows]
+    if column.kind == "category":
+        predicted = _commonest_of_others(values, codes)
+    else:
+        from sklearn.model_selection import cross_val_predict
+        from sklearn.tree import DecisionTreeClassifier
+
+        filled = np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1.0, values)
+        tree = DecisionTreeClassifier(max_leaf_nodes=2 * np.unique(codes).size, random_state=0)
+        predicted = cross_val_predict(tree, filled[:, None], codes, cv=5)
+    hit = pd.Series(predicted == codes).groupby(codes).mean()
+    return float(hit.mean())
+
+
+def _commonest_of_others(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return for each row the commonest label of the other rows with the same value; -1 if it has none."""
+    number = pd.factorize(values, use_na_sentinel=False)[0]
+    counts = np.zeros((number.max() + 1, codes.max() + 1))
+    np.add.at(counts, (number, codes), 1.0)
+    others = counts[number]
+    others[np.arange(codes.size), codes] -= 1.0
+    return np.where(others.any(axis=1), others.argmax(axis=1), -1)
+
+
+def _like_classes(table: Table, model: ConfidenceHNC) -> Finding | None:
+    """Find pairs of classes that the forest, which saw no row's own label, cannot tell apart."""
+    counts = np.bincount(table.codes[table.is_labeled], minlength=len(table.classes))
+    classes = np.flatnonzero(counts >= FEWEST_LABELS)
+    if len(table.classes) < 3 or classes.size < 2:  # Of two classes the evidence tells.
+        return None
+    classes = np.sort(classes[np.argsort(-counts[classes], kind="stable")][:MOST_CLASSES])
+    rows = {int(c): np.flatnonzero(table.codes == c) for c in classes}
+    opinion = opinion_of(model, table, np.arange(len(table.codes)))
+    if opinion is None:
+        return None
+    pairs: list[tuple[str, str, float]] = []
+    for a, b in ((int(a), int(b)) for i, a in enumerate(classes) for b in classes[i + 1 :]):
+        auc = _area(opinion[:, a] - opinion[:, b], rows[a], rows[b])
+        if auc < ALIKE_AUC:
+            pairs.append((table.classes[a], table.classes[b], round(auc, 3)))
+    if not pairs:
+        return None
+    pairs.sort(key=lambda pair: pair[2])
+    shown = "; ".join(f"‘{shortened(a, 40)}’ and ‘{shortened(b, 40)}’" for a, b, _ in pairs[:3])
+    more = f" and {counted(len(pairs) - 3, 'other pair')}" if len(pairs) > 3 else ""
+    text = (
+        f"These classes cannot be told apart by the columns: {shown}{more}. Between them a suggestion is a "
+        "guess; perhaps they are one class, or a column is missing."
+    )
+    return Finding("classes alike", len(pairs), text, [list(pair) for pair in pairs[:MOST_EXAMPLES]])
+
+
+def _area(score: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> float:
+    """Return how often a row of the one class scores higher than a row of the other."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.concatenate([score[positive], score[negative]]))
+    n, m = positive.size, negative.size
+    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def _named(table: Table, groups: Sequence[np.ndarray]) -> list[list[list[Any]]]:
+    """Return the rows of the first groups, each with its number in the file, its name and its label."""
+    named = []
+    for rows in groups[:MOST_EXAMPLES]:
+        some = rows[:MOST_MEMBERS]
+        codes = table.codes[some].tolist()
+        labels = [table.classes[code] if code >= 0 else None for code in codes]
+        names = [shortened(name) for name in table.ids(some)]
+        numbers = (table.rows[some] + 1).tolist()
+        named.append([list(line) for line in zip(numbers, names, labels, strict=True)])
+    return named
