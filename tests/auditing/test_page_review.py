@@ -301,10 +301,12 @@ def test_ninety_classes_and_many_suspects_are_drawn_by_count_and_density(shop, o
     facts["colours"] = [*range(8), *[-1] * 82]
     facts["by_class"] = [{"name": name, "labeled": 5, "suspects": 1, "wrong": 1.0} for name in names]
     facts["moves"] = {
-        "codes": list(range(10)),
-        "counts": [[a * b for b in range(10)] for a in range(10)],
-        "shown": 2025,
+        "codes": [],
+        "counts": [],
+        "pairs": [[0, 1, 20 - c] for c in range(12)],
+        "shown": 174,
         "n_classes": 90,
+        "n_pairs": 2500,
     }
     facts["counts"]["suspects"] = 3000
     facts["histogram"] |= {name: facts["histogram"][name] * 4 for name in ("all", "suspect")}
@@ -314,9 +316,9 @@ def test_ninety_classes_and_many_suspects_are_drawn_by_count_and_density(shop, o
     facts["typical"] = [None] * len(facts["columns"])
     (tmp_path / "many.html").write_text(render_page(facts), encoding="utf-8")
     page = open_page(tmp_path / "many.html", viewport={"width": 1280, "height": 1400})
-    assert "The 10 labels involved most often of 90: 2\u202f025 of 3\u202f000 suspects" in page.inner_text(
-        "#card-moves"
-    )
+    said = "The 12 largest of 2\u202f500 pairs of 90 labels: 174 of 3\u202f000 suspects."
+    assert said in page.inner_text("#card-moves")
+    assert page.locator("#moves .pair").count() == 12
     assert "The 8 of 90 classes with most suspects" in page.inner_text("#card-confidence")
     assert "82 others" in page.inner_text("#map-legend")
     box = page.locator("#map").bounding_box()

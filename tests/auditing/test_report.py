@@ -14,8 +14,10 @@ from labelcut.auditing.notes import tell_warning
 from labelcut.auditing.page import SCRIPTS, TEMPLATES, render_page, safe_json
 from labelcut.auditing.reasons import _main_reason
 from labelcut.auditing.review_curve import expected_finds, plant_and_find
+from labelcut.auditing.row_map import draw_map
 from labelcut.auditing.unusual import _tail_share
 from labelcut.auditing.words import cell_texts, grouped, percent, shortened
+from labelcut.table.table import make_table
 
 
 @pytest.fixture(scope="module")
@@ -298,3 +300,45 @@ def test_too_few_labels_to_look_for_evidence_are_named():
     assert found.summary["evidence"]["auc"] is None
     assert found.summary["evidence"]["is_there"] is None
     assert "too few labels to test" in found.page()
+
+
+def test_many_classes_are_told_by_their_largest_pairs_and_what_is_left_out():
+    rng = np.random.default_rng(0)
+    kind = np.repeat(np.arange(14), 20)
+    place = rng.normal(0, 8, (14, 4))
+    frame = pd.DataFrame(place[kind] + rng.normal(0, 1, (280, 4)), columns=list("abcd"))
+    given = kind.copy()
+    given[::7] = (given[::7] + 1) % 14
+    frame["kind"] = [f"kind {k:02d}" for k in given]
+    facts = labelcut.audit(frame, label="kind", n_jobs=1).facts
+    moves = facts["moves"]
+    assert moves["n_classes"] > 10
+    assert moves["codes"] == moves["counts"] == []
+    sizes = [n for *_, n in moves["pairs"]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert moves["shown"] == sum(sizes) <= facts["counts"]["suspects"]
+    assert len(facts["histogram"]["codes"]) == 8
+    assert sorted(facts["colours"]) == [-1] * 6 + list(range(8))
+
+
+def test_many_rows_are_drawn_by_density():
+    rng = np.random.default_rng(0)
+    kind = np.arange(6000) % 2
+    frame = pd.DataFrame(rng.normal(kind[:, None], 1.0, (6000, 2)), columns=["a", "b"])
+    table = make_table(frame.assign(label=np.where(kind, "yes", "no")), label="label")
+    shown = np.array([5, 17, 3])
+    drawn = draw_map(frame.to_numpy(), np.array([0.5, 0.5]), table, shown)
+    cells = np.array(drawn["cells"])
+    assert drawn["grid"] == [48, 32]
+    assert drawn["x"] == []
+    assert cells[:, 2].sum() == 6000
+    assert cells[:, 4].sum() == 3
+    assert set(cells[cells[:, 4] > 0, 5]) <= {0, 1, 2}
+    few = draw_map(
+        frame.to_numpy()[:50],
+        np.array([0.5, 0.5]),
+        make_table(frame.assign(label=np.where(kind, "yes", "no"))[:50], label="label"),
+        shown,
+    )
+    assert few["grid"] is None
+    assert [few["suspect"][row] for row in shown] == [0, 1, 2]

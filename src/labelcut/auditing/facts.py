@@ -30,6 +30,7 @@ from labelcut.table.table import Table
 N_BINS = 20
 N_COLOURS = 8  # Classes that are told apart by colour, and whose confidence is drawn.
 MOST_MOVES = 10  # Classes in the matrix of given and suggested labels.
+MOST_PAIRS = 12  # Pairs of them, where there are more classes.
 NOT_TESTED = "There are too few labels to test whether the columns tell the classes apart."
 
 
@@ -255,14 +256,22 @@ def _histogram(table: Table, rows: pd.DataFrame, codes: list[int]) -> dict[str, 
 
 
 def _moves(table: Table, judged: Judged) -> dict[str, Any]:
-    """Return how many suspects go from which label to which, the labels most often involved first."""
+    """Return how many suspects go from which label to which: a matrix, or with many labels the largest pairs.
+
+    The labels most often involved come first.
+    """
     given, wanted = table.codes[judged.ranked], judged.predicted[judged.ranked]
     involved = Counter([*given.tolist(), *wanted.tolist()])
-    codes = sorted(involved, key=lambda code: (-involved[code], code))[:MOST_MOVES]
+    codes = sorted(involved, key=lambda code: (-involved[code], code))
     pairs = Counter(zip(given.tolist(), wanted.tolist(), strict=True))
+    largest: list[list[int]] = []
+    if len(codes) > MOST_MOVES:
+        by_count = sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0]))
+        codes, largest = [], [[a, b, n] for (a, b), n in by_count[:MOST_PAIRS]]
     counts = [[pairs[(a, b)] for b in codes] for a in codes]
-    shown = sum(map(sum, counts))
-    return {"codes": codes, "counts": counts, "shown": shown, "n_classes": len(involved)}
+    shown = sum(map(sum, counts)) + sum(n for _, _, n in largest)
+    numbers = {"shown": shown, "n_classes": len(involved), "n_pairs": len(pairs)}
+    return {"codes": codes, "counts": counts, "pairs": largest, **numbers}
 
 
 def _groups(table: Table, rows: pd.DataFrame, is_known: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from labelcut.auditing.words import counted, fitted, percent, squeezed
+from labelcut.auditing.words import counted, fitted, grouped, percent, squeezed
 
 N_SUSPECTS = 5
 MOST_NOTES = 3
@@ -54,7 +54,8 @@ def summary_lines(facts: dict[str, Any], issues: pd.DataFrame, report: Path, wid
 
 
 def _counts(counts: dict[str, int]) -> str:
-    text = f"{counted(counts['rows'], 'row')}, {counts['labeled']} labeled, {counts['unlabeled']} not"
+    text = f"{counted(counts['rows'], 'row')}, {grouped(counts['labeled'])} labeled"
+    text += f", {grouped(counts['unlabeled'])} not"
     if counts["reviewed"]:
         text += f"; {counted(counts['reviewed'], 'reviewed label')} held as certain"
     return text + "."

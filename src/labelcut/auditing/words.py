@@ -53,4 +53,6 @@ def counted(number: float, thing: str) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent, with a decimal near 0 and near 1."""
+    if share == 0:
+        return "0 %"
     return f"{100 * share:.1f} %" if share < 0.1 or 0.95 < share < 1 else f"{100 * share:.0f} %"

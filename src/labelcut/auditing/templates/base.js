@@ -82,9 +82,28 @@ function shortened(text, most) {
 // How many letters fit into so many pixels.
 const room = (pixels, most) => Math.max(7, Math.min(most, Math.floor(pixels / 8)));
 
+// Letters that all classes begin or end with tell nothing: they are the first to go.
+function commonLength(names) {
+  let n = 0;
+  while (names.length > 1 && names.every((name) => n < name.length && name[n] === names[0][n])) n++;
+  return n;
+}
+const reversed = (name) => [...name].reverse().join("");
+const COMMON_START = commonLength(facts.classes);
+const COMMON_END = commonLength(facts.classes.map((name) => reversed(name.slice(COMMON_START))));
+
+function shortClass(code, most) {
+  const name = facts.classes[code];
+  if (visible(name).length <= most) return visible(name);
+  const end = name.length - COMMON_END;
+  if (end < most) return visible(name.slice(0, end)) + "…";
+  if (name.length - COMMON_START < most) return "…" + visible(name.slice(COMMON_START));
+  return shortened(name, most);
+}
+
 function pill(code, most = 30) {
   const name = hasNoLabel(code) ? "no label" : facts.classes[code];
-  const text = make("bdi", {}, shortened(name, most));
+  const text = make("bdi", {}, hasNoLabel(code) ? name : shortClass(code, most));
   return make("span", { class: "pill " + classColour(code), title: visible(name) }, text);
 }
 

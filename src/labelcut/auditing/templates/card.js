@@ -42,20 +42,20 @@ function drawVerdictLine(s) {
 
 function drawDecideBar(s) {
   const bar = make("div", { class: "decide", role: "group", "aria-label": "Decision" });
-  if (isSuspect(s)) bar.append(drawButton(s, "keep", "Keep", cases.given_text[s], "K"));
-  bar.append(drawButton(s, "flip", isSuspect(s) ? "Flip to" : "Fill in", suggestedName(s), "F"));
+  if (isSuspect(s)) bar.append(drawButton(s, "keep", "Keep", cases.given[s], "K"));
+  bar.append(drawButton(s, "flip", isSuspect(s) ? "Flip to" : "Fill in", cases.suggested[s], "F"));
   if (!isSuspect(s)) bar.append(drawOtherLabels(s));
-  bar.append(drawButton(s, "unsure", isSuspect(s) ? "Unsure" : "Leave empty", "", "U"));
+  bar.append(drawButton(s, "unsure", isSuspect(s) ? "Unsure" : "Leave empty", null, "U"));
   if (isSuspect(s) && facts.classes.length > 2) bar.append(drawOtherLabels(s));
   return bar;
 }
 
-function drawButton(s, verdict, word, name, key) {
+function drawButton(s, verdict, word, code, key) {
   const isOther = verdict === "flip" && decisions.get(s)?.label !== suggestedName(s);
   const isPressed = verdictOf(s) === verdict && !isOther;
   const attributes = {
     class: verdict,
-    title: visible(name ? `${word} ${quoted(name)}` : word),
+    title: visible(code === null ? word : `${word} ${quoted(facts.classes[code])}`),
     "aria-pressed": isPressed,
     "aria-keyshortcuts": key,
     onclick: () => act(verdict),
@@ -63,7 +63,7 @@ function drawButton(s, verdict, word, name, key) {
   const text = make("span", {}, word + " ");
   const pixels = $("detail").clientWidth / Math.min(facts.classes.length + 1, 4);
   const most = room(pixels - 70, 30) - word.length - 2;
-  if (name) text.append(make("bdi", {}, quoted(shortened(name, Math.max(most, 5)))));
+  if (code !== null) text.append(make("bdi", {}, quoted(shortClass(code, Math.max(most, 5)))));
   return make("button", attributes, text, make("kbd", { "aria-hidden": "true" }, key));
 }
 
@@ -84,7 +84,7 @@ function drawOtherLabels(s) {
 function drawCosts(s) {
   const [keep, flip] = [cases.keep[s], cases.flip[s]];
   const most = Math.max(sumOf(keep), sumOf(flip), 1e-12);
-  const name = quoted(shortened(facts.classes[cases.own[s]], 20));
+  const name = quoted(shortClass(cases.own[s], 20));
   const bars = [
     ...drawCost("to be " + name, keep, most),
     ...drawCost("not to be " + name, flip, most),

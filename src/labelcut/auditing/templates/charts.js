@@ -107,7 +107,7 @@ function drawConfidence() {
   codes.forEach((code, at) => {
     const base = (at + 1) * rowHeight - 6;
     const labeled = count(facts.by_class[code].labeled);
-    const name = shortened(facts.classes[code], NAME_LENGTH);
+    const name = shortClass(code, NAME_LENGTH);
     chart.append(
       confidenceBars(at, base, rowHeight - 22, x),
       gridLine(NAME_WIDTH, right, base),
@@ -142,13 +142,17 @@ function confidenceBars(at, base, tallest, x) {
 
 function drawMoves() {
   if (!$("moves")) return;
-  const { codes, counts } = facts.moves;
+  const { codes, counts, pairs } = facts.moves;
+  if (pairs.length) {
+    $("moves").replaceChildren(make("div", { class: "pairs" }, ...pairs.map(drawPair)));
+    return;
+  }
   const grid = movesGrid(codes.length);
   const label = "Number of suspects by given and suggested label";
   const chart = newChart(grid.whole, grid.top + codes.length * grid.height + 8, label);
   const most = Math.max(...counts.flat());
   codes.forEach((given, row) => {
-    const name = shortened(facts.classes[given], NAME_LENGTH);
+    const name = shortClass(given, NAME_LENGTH);
     const middle = grid.top + row * grid.height + grid.height / 2 + 4;
     chart.append(chartText(name, NAME_WIDTH - 10, middle, "end", true));
     chart.append(svg("text", grid.headPlace(row), "→ " + name));
@@ -157,6 +161,15 @@ function drawMoves() {
     });
   });
   $("moves").replaceChildren(chart);
+}
+
+// With too many classes for a matrix: the largest pairs.
+function drawPair([given, suggested, n]) {
+  const width = (100 * n) / facts.moves.pairs[0][2];
+  const names = make("span", { class: "move" }, pill(given, 20), "→", pill(suggested, 20));
+  const bar = make("div", { class: "track" }, make("div", { class: "fill", "--w": width }));
+  const attributes = { class: "pair", onclick: () => openMove(given, suggested) };
+  return make("button", attributes, names, bar, make("span", { class: "num" }, count(n)));
 }
 
 function movesGrid(n) {

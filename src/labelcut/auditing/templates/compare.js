@@ -175,7 +175,7 @@ function drawLine(s, j) {
   return make("tr", {}, name, make("td", { class: "this" + (isOdd ? " odd" : "") }, cell(text)));
 }
 
-const className = (code, most = 16) => quoted(shortened(facts.classes[code], most));
+const className = (code, most = 16) => quoted(shortClass(code, most));
 
 function nearNote(s) {
   const rare = `Shaded: rare for ${className(cases.own[s])}.`;

@@ -16,6 +16,7 @@ function openTab(name, focus) {
     if (group !== name) setGroup(name);
     list.refresh();
     list.show(chosen);
+    if (sizeOfGroup() && !atEnd()) showChosen(); // Names are cut to the room there is now.
     if (focus) $("list").focus();
   }
   if (name === "overview") drawOverview();
