@@ -80,7 +80,7 @@ function shortened(text, most) {
 }
 
 // How many letters fit into so many pixels.
-const room = (pixels, most) => Math.max(7, Math.min(most, Math.floor(pixels / 8)));
+const room = (pixels, most) => Math.max(5, Math.min(most, Math.floor(pixels / 7.6)));
 
 // Letters that all classes begin or end with tell nothing: they are the first to go.
 function commonLength(names) {
@@ -98,7 +98,8 @@ function shortClass(code, most) {
   const end = name.length - COMMON_END;
   if (end < most) return visible(name.slice(0, end)) + "…";
   if (name.length - COMMON_START < most) return "…" + visible(name.slice(COMMON_START));
-  return shortened(name, most);
+  if (COMMON_START < 3 || COMMON_END < 3) return shortened(name, most);
+  return "…" + shortened(name.slice(COMMON_START, end), most - 2) + "…";
 }
 
 function pill(code, most = 30) {

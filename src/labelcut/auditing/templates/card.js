@@ -23,7 +23,8 @@ function drawDetailHead(s) {
 }
 
 function drawVerdictLine(s) {
-  const most = room(($("detail").clientWidth - 230) / 2.4, 40);
+  const width = $("detail").clientWidth;
+  const most = room(isNarrow() ? width / 2 - 60 : (width - 240) / 2.9, 40);
   const line = make("p", { class: "verdict-line" });
   const odds = make("b", {}, percent(oddsOf(s)));
   if (isSuspect(s)) {
@@ -61,10 +62,18 @@ function drawButton(s, verdict, word, code, key) {
     onclick: () => act(verdict),
   };
   const text = make("span", {}, word + " ");
-  const pixels = $("detail").clientWidth / Math.min(facts.classes.length + 1, 4);
-  const most = room(pixels - 70, 30) - word.length - 2;
-  if (code !== null) text.append(make("bdi", {}, quoted(shortClass(code, Math.max(most, 5)))));
+  if (code !== null) text.append(make("bdi", {}, quoted(shortClass(code, roomForName(word)))));
   return make("button", attributes, text, make("kbd", { "aria-hidden": "true" }, key));
+}
+
+// On a phone the name has a line of its own.
+const isNarrow = () => $("detail").clientWidth < 480;
+
+function roomForName(word) {
+  const width = $("detail").clientWidth;
+  if (isNarrow()) return room(width / 3 - 36, 30);
+  const nButtons = Math.min(facts.classes.length + 1, 4);
+  return Math.max(5, room(width / nButtons - 60, 40) - word.length - 3);
 }
 
 function drawOtherLabels(s) {

@@ -125,7 +125,7 @@ function verdictMark(s) {
 }
 
 function drawMove(s) {
-  const most = isTable ? 14 : room(($("list").clientWidth - 130) / 2, 18);
+  const most = isTable ? 14 : room(($("list").clientWidth - 115) / 2, 18);
   const suggested = pill(cases.suggested[s], isSuspect(s) ? most : 24);
   if (!isSuspect(s)) return make("span", { class: "move" }, suggested);
   const arrow = make("span", {}, "→");
