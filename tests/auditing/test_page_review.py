@@ -325,3 +325,28 @@ def test_ninety_classes_and_many_suspects_are_drawn_by_count_and_density(shop, o
     place = 10 + (box["width"] - 20) / 48 * 1.5, 10 + (box["height"] - 20) / 32 * 0.5  # The second cell.
     page.mouse.click(box["x"] + place[0], box["y"] + place[1])
     assert facts["suspects"]["id"][1] in page.inner_text("#detail h3")
+
+
+def test_every_state_of_the_review_is_accessible(texts, open_page):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(texts / "out" / "report.html", viewport={"width": 960, "height": 900}, bypass_csp=True)
+
+    def check(state):
+        violations = Axe().run(page).response["violations"]
+        assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in violations] == [], state
+
+    page.click("#tab-review")
+    page.keyboard.press("x")
+    page.click("#bulk summary")
+    for summary in page.locator("#detail summary").all():
+        summary.click()
+    check("long texts, a selected row, all unfolded")
+    page.keyboard.press("c")
+    check("typical values")
+    page.keyboard.press("?")
+    check("the keys")
+    page.keyboard.press("Escape")
+    page.click("#bulk-buttons button:last-child")  # Selects none.
+    page.click("#bulk-buttons .flip")
+    check("the end")

@@ -62,17 +62,18 @@ function drawButton(s, verdict, word, code, key) {
     onclick: () => act(verdict),
   };
   const text = make("span", {}, word + " ");
-  if (code !== null) text.append(make("bdi", {}, quoted(shortClass(code, roomForName(word)))));
+  if (code !== null) text.append(make("bdi", {}, quoted(shortClass(code, roomForName(s, word)))));
   return make("button", attributes, text, make("kbd", { "aria-hidden": "true" }, key));
 }
 
 // On a phone the name has a line of its own.
 const isNarrow = () => $("detail").clientWidth < 480;
 
-function roomForName(word) {
+function roomForName(s, word) {
   const width = $("detail").clientWidth;
   if (isNarrow()) return room(width / 3 - 36, 30);
-  const nButtons = Math.min(facts.classes.length + 1, 4);
+  const hasFour = isSuspect(s) && facts.classes.length > 2 && width > 640;
+  const nButtons = hasFour ? 4 : 3;
   return Math.max(5, room(width / nButtons - 60, 40) - word.length - 3);
 }
 
