@@ -376,7 +376,7 @@ def audit_table(
     matched = match(decisions, table)
     table, encoded, model, judged = judge_table(table, matched, preset, n_jobs, on_step)
     on_step("planted errors")
-    likely = np.where(judged.rows["is_label_issue"], judged.predicted, table.codes)
+    likely = np.where(judged.is_suspect, judged.predicted, table.codes)
     check = plant_and_find(encoded.X, likely, float(np.nanmean(model.p_wrong_)), n_jobs)
     on_step("reasons")
     flagged = flagged_labels(table, judged)

@@ -125,7 +125,7 @@ def tell_cases(
             "id": [shortened(name) for name in table.ids(rows)],
             "row": (table.rows[rows] + 1).tolist(),
             "code": table.codes[rows].tolist(),
-            "is_suspect": judged.rows["is_label_issue"].to_numpy()[rows].tolist(),
+            "is_suspect": judged.is_suspect[rows].tolist(),
         },
         "values": _values(table, rows, weights),
         "marked": marked,

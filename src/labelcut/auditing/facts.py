@@ -74,23 +74,22 @@ def gather_facts(
         JSON-ready and the same for the same input.
     """
     rows, n_issues = judged.rows, len(judged.ranked)
-    coloured = _first_classes(table, rows, N_COLOURS)
+    coloured = _first_classes(table, judged, N_COLOURS)
     is_known = model.evidence_ is None or model.evidence_.is_there
     estimate = _estimate(rows, is_known)
-    is_suspect = rows["is_label_issue"].to_numpy()
     facts: dict[str, Any] = {
         **_about(table, rows, matched, n_issues),
         "estimate": estimate,
         "evidence": _evidence(model.evidence_),
-        "by_class": _by_class(table, rows, is_known),
+        "by_class": _by_class(table, judged, is_known),
         "budget": _review(judged, check) if is_known else None,
         "budget_note": _review_note(check) if is_known else "",
         "unlabeled": sum_up_unlabeled(table, judged, is_known),
-        "worth_knowing": find_worth_knowing(table, encoded.X, model, is_suspect, weights),
+        "worth_knowing": find_worth_knowing(table, encoded.X, model, judged.is_suspect, weights),
         "colours": _colours(table, coloured),
-        "histogram": _histogram(table, rows, coloured),
+        "histogram": _histogram(table, judged, coloured),
         "moves": _moves(table, judged),
-        **_groups(table, rows, is_known),
+        **_groups(table, judged, is_known),
         "map": draw_map(encoded.X, model.feature_importances_, table, cases.suspects),
         "columns": [_column(column, weights.get(column.name, 0.0)) for column in table.columns],
         **tell_cases(table, model, judged, cases, reasons, comparison, weights),
@@ -175,8 +174,8 @@ def _evidence(evidence: Evidence | None) -> dict[str, Any]:
     return {"text": str(evidence), "is_there": evidence.is_there, **numbers}
 
 
-def _by_class(table: Table, rows: pd.DataFrame, is_known: bool) -> list[dict[str, Any]]:
-    flagged, p_wrong = rows["is_label_issue"].to_numpy(), rows["p_wrong"].fillna(0.0).to_numpy()
+def _by_class(table: Table, judged: Judged, is_known: bool) -> list[dict[str, Any]]:
+    flagged, p_wrong = judged.is_suspect, judged.rows["p_wrong"].fillna(0.0).to_numpy()
     result = []
     for code, name in enumerate(table.classes):
         own = table.codes == code
@@ -221,13 +220,12 @@ def _review_note(check: PlantedCheck | None) -> str:
     )
 
 
-def _first_classes(table: Table, rows: pd.DataFrame, most: int) -> list[int]:
+def _first_classes(table: Table, judged: Judged, most: int) -> list[int]:
     """Return the classes in order, or of too many those with most suspects, then with most labels."""
     codes = range(len(table.classes))
     if len(codes) <= most:
         return list(codes)
-    flagged = rows["is_label_issue"].to_numpy()
-    n_suspects = np.bincount(table.codes[flagged], minlength=len(codes))
+    n_suspects = np.bincount(table.codes[judged.ranked], minlength=len(codes))
     n_labels = np.bincount(table.codes[table.is_labeled], minlength=len(codes))
     return sorted(codes, key=lambda code: (-n_suspects[code], -n_labels[code], code))[:most]
 
@@ -240,8 +238,8 @@ def _colours(table: Table, shown: list[int]) -> list[int]:
     return colours
 
 
-def _histogram(table: Table, rows: pd.DataFrame, codes: list[int]) -> dict[str, Any]:
-    confidence, flagged = rows["label_confidence"].to_numpy(), rows["is_label_issue"].to_numpy()
+def _histogram(table: Table, judged: Judged, codes: list[int]) -> dict[str, Any]:
+    confidence, flagged = judged.rows["label_confidence"].to_numpy(), judged.is_suspect
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
 
     def counts(among: np.ndarray) -> list[int]:
@@ -274,11 +272,11 @@ def _moves(table: Table, judged: Judged) -> dict[str, Any]:
     return {"codes": codes, "counts": counts, "pairs": largest, **numbers}
 
 
-def _groups(table: Table, rows: pd.DataFrame, is_known: bool) -> dict[str, Any]:
+def _groups(table: Table, judged: Judged, is_known: bool) -> dict[str, Any]:
     if table.group is None:
         return {"groups": None, "group_names": []}
     codes, found = group_codes(table)
-    p_wrong, flagged = rows["p_wrong"].to_numpy(), rows["is_label_issue"].to_numpy()
+    p_wrong, flagged = judged.rows["p_wrong"].to_numpy(), judged.is_suspect
     labeled = np.isfinite(p_wrong)
     overall = float(p_wrong[labeled].mean()) if labeled.any() else 0.0
     groups: list[dict[str, Any]] = []

@@ -31,6 +31,13 @@ class Judged:
     predicted: np.ndarray
     ranked: np.ndarray
 
+    @property
+    def is_suspect(self) -> np.ndarray:
+        """Which rows are among the issues."""
+        mask = np.zeros(len(self.rows), dtype=bool)
+        mask[self.ranked] = True
+        return mask
+
 
 def judge_labels(table: Table, model: ConfidenceHNC) -> Judged:
     """Return what a model that was fitted to the table says about its labels."""
@@ -39,7 +46,7 @@ def judge_labels(table: Table, model: ConfidenceHNC) -> Judged:
     rows.insert(0, "row", table.rows + 1)
     code_of = {name: code for code, name in enumerate(table.classes)}
     predicted = rows["predicted_label"].map(code_of).to_numpy(dtype=np.int64)
-    return Judged(rows, predicted, _rank(rows, table.keys))
+    return Judged(rows, predicted, choose_suspects(rows, table.keys))
 
 
 def class_probabilities(model: ConfidenceHNC, table: Table, probability: np.ndarray) -> np.ndarray:
@@ -72,7 +79,10 @@ def unlabeled_table(table: Table, judged: Judged) -> pd.DataFrame:
     return found[[name for name in names if name != "id" or table.id is not None]]
 
 
-def _rank(rows: pd.DataFrame, keys: np.ndarray) -> np.ndarray:
-    """Return the positions of the flagged rows, most suspect first; equal ones by content, not by place."""
+def choose_suspects(rows: pd.DataFrame, keys: np.ndarray) -> np.ndarray:
+    """Return the positions of the rows to review, in the order of the review: the only place that decides it.
+
+    These are the flagged ones, most suspect first; equal ones by content, not by place.
+    """
     flagged = np.flatnonzero(rows["is_label_issue"].to_numpy())
     return flagged[np.lexsort((keys[flagged], rows["label_quality"].to_numpy()[flagged]))]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labelcut.auditing.words import cell_texts
+from labelcut.auditing.words import cell_texts, shortened
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.table.kinds import Column
 from labelcut.table.numbers import Encoded
@@ -149,7 +149,7 @@ def _listed(
     for c in np.unique(best) if best.size else []:
         column = columns[c]
         users = np.flatnonzero((best == c).any(axis=0))
-        texts = cell_texts(table.frame[column.name].iloc[shown[users]])
+        texts = [shortened(text) for text in cell_texts(table.frame[column.name].iloc[shown[users]])]
         for s, text in zip(users.tolist(), texts, strict=True):
             pair = [round(float(share[k, c, s]), 3) for k in (0, 1)]
             result[s].append([number[column.name], *pair, text])
