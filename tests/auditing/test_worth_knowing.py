@@ -1,6 +1,7 @@
 """What is said beside the suspects: each finding on a table made for it, and silence on a plain one."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -59,10 +60,18 @@ def test_columns_that_cannot_decide_the_label_are_not_blamed_on_the_labels():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "deck": rng.choice(["1", "2", "3"], 400)})
     chance = np.where(frame["sex"] == "f", 0.8, 0.2)
-    found, _ = findings(frame.assign(label=np.where(rng.random(400) < chance, "yes", "no")))
+    found, audit = findings(frame.assign(label=np.where(rng.random(400) < chance, "yes", "no")))
     text = found["equal rows, different labels"]["text"]
     assert "so many that these columns cannot decide the label" in text
     assert "copies" not in found  # Few columns make equal rows by themselves.
+    assert "columns that decide the label" not in found  # Sex tends to it: 80 % is no rule.
+    assert len(audit.issues) > 20
+    for issue in audit.issues.to_dict("records"):  # Equal rows are the witnesses, and they agree.
+        n, total = re.match(
+            r"(\d+) of (\d+) labeled rows with the same values are ‘", issue["reason"]
+        ).groups()
+        assert int(n) > int(total) / 2
+        assert f"‘{issue['predicted_label']}’" in issue["reason"]
 
 
 def test_copies_and_near_copies_are_counted():

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from labelcut.auditing.issues import Judged, class_probabilities
 from labelcut.auditing.words import percent
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.opinion import NoOpinion
+from labelcut.table.row_keys import row_keys
 from labelcut.table.table import Table
 
 RARE = 0.05
+MANY_EQUAL = 5  # Rows with the same values that are told instead of those near by.
 
 
 def neighbor_votes(model: ConfidenceHNC, codes: np.ndarray, rows: np.ndarray, n_classes: int) -> np.ndarray:
@@ -26,6 +29,23 @@ def neighbor_votes(model: ConfidenceHNC, codes: np.ndarray, rows: np.ndarray, n_
     near = model.graph_.weights[_places(model)[rows]]
     near.data = np.ones_like(near.data)
     return np.asarray((near @ carries).todense(), dtype=int)
+
+
+def feature_keys(table: Table) -> np.ndarray:
+    """Return a key per row that is equal where all columns in use are."""
+    return row_keys(table.frame[[table.label, *(column.name for column in table.features)]], table.label)
+
+
+def equal_votes(table: Table, rows: np.ndarray) -> np.ndarray:
+    """Return how many other rows with the same values carry each label; shape (len(rows), n_classes)."""
+    number = pd.factorize(feature_keys(table))[0]
+    labeled = np.flatnonzero(table.is_labeled)
+    shape = (number.max() + 1, len(table.classes))
+    counts = sp.coo_array((np.ones(labeled.size, int), (number[labeled], table.codes[labeled])), shape=shape)
+    votes = np.asarray(counts.tocsr()[number[rows]].todense())
+    own = table.codes[rows] >= 0
+    votes[np.flatnonzero(own), table.codes[rows][own]] -= 1
+    return votes
 
 
 def opinion_of(model: ConfidenceHNC, table: Table, rows: np.ndarray) -> np.ndarray | None:
@@ -40,13 +60,15 @@ def tell_reasons(
 ) -> list[str]:
     """Return a sentence for each of the rows; what is `unusual` may be known of the first of them only."""
     votes = neighbor_votes(model, table.codes, rows, len(table.classes))
+    equal = equal_votes(table, rows)
     opinion = opinion_of(model, table, rows)
     in_all = class_probabilities(model, table, model.label_distributions_[rows])
     sentences = []
     for s, row in enumerate(rows.tolist()):
         given, wanted = int(table.codes[row]), int(judged.predicted[row])
         views = (votes[s], None if opinion is None else opinion[s], in_all[s])
-        parts = [_main_reason(*views, given, wanted, table.classes)]
+        told = _about_equal_rows(equal[s], given, wanted, table.classes)
+        parts = [told or _main_reason(*views, given, wanted, table.classes)]
         for column, share, other, text in unusual[s][:3] if s < len(unusual) else []:
             if share < RARE and other > 2 * share and len(parts) < 3:
                 name = table.columns[column].name
@@ -61,6 +83,14 @@ def _places(model: ConfidenceHNC) -> np.ndarray:
     place = np.empty_like(model.row_order_)
     place[model.row_order_] = np.arange(place.size)
     return np.asarray(place)
+
+
+def _about_equal_rows(votes: np.ndarray, given: int, wanted: int, classes: tuple[str, ...]) -> str:
+    """Return what equal rows say, the best witnesses, if they are many and speak for the wanted class."""
+    total, n_given = int(votes.sum()), int(votes[given]) if given >= 0 else 0
+    if total < MANY_EQUAL or votes[wanted] < votes.max() or votes[wanted] <= n_given:
+        return ""
+    return f"{int(votes[wanted])} of {total} labeled rows with the same values are ‘{classes[wanted]}’"
 
 
 def _main_reason(

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labelcut.auditing.reasons import opinion_of
+from labelcut.auditing.reasons import feature_keys, opinion_of
 from labelcut.auditing.unusual import comparable
 from labelcut.auditing.words import counted, grouped, percent, shortened
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.columns import scale_columns
 from labelcut.table.kinds import Column
-from labelcut.table.row_keys import row_keys
 from labelcut.table.table import Table
 
 MOST_EXAMPLES = 12
@@ -30,7 +29,9 @@ FEWEST_COLUMNS = 5
 #: A row is far from everything if it is this many times as far from its nearest row as usual, and if the
 #: logarithm of that distance is as many standard deviations above the median.
 FAR_TIMES, FAR_ERRORS = 4.0, 4.0
-DECIDES = 0.99  # Balanced accuracy of one column alone, on labels that are no suspects.
+#: Balanced accuracy of one column alone: on labels that are no suspects, and on all of them. A column that
+#: only tends to the label would seem to decide it if those that contradict it were left out.
+DECIDES, DECIDES_ALL = 0.99, 0.9
 MOST_COLUMNS = 20  # Looked at alone, those that weigh most.
 SAMPLE_ROWS = 5000
 ALIKE_AUC = 0.6  # Two classes that the forest ranks worse than this are one to it.
@@ -74,7 +75,7 @@ def find_worth_knowing(
         With `kind`, `count`, `text` and `examples`, which are groups of ``[row, name, label]``, rows counted
         from 1 in the file, or columns, or pairs of classes. Empty if nothing is.
     """
-    keys = row_keys(table.frame[[table.label, *(column.name for column in table.features)]], table.label)
+    keys = feature_keys(table)
     found = [
         _equal_rows(table, keys),
         _copies(table, keys),
@@ -199,7 +200,7 @@ def _far_rows(table: Table, distance: np.ndarray, known: np.ndarray, usual: floa
 
 def _deciding_columns(table: Table, is_suspect: np.ndarray, weights: dict[str, float]) -> Finding | None:
     """Find columns from which alone the label can be read: they leak it, or they are the rule behind it."""
-    rows = np.flatnonzero(table.is_labeled & ~is_suspect)
+    rows = np.flatnonzero(table.is_labeled)
     if rows.size > SAMPLE_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(rows, SAMPLE_ROWS, replace=False))
     counts = np.bincount(table.codes[rows], minlength=len(table.classes))
@@ -210,8 +211,10 @@ def _deciding_columns(table: Table, is_suspect: np.ndarray, weights: dict[str, f
     columns = sorted((c for c in table.features if c.kind != "text"), key=lambda c: -weights[c.name])
     found: list[tuple[str, float]] = []
     for column in columns[:MOST_COLUMNS]:
-        accuracy = _accuracy_alone(table, column, rows, codes)
-        if accuracy >= DECIDES:
+        is_hit = _hits_alone(table, column, rows, codes)
+        kept = ~is_suspect[rows]
+        accuracy = _balanced(is_hit[kept], codes[kept])
+        if accuracy >= DECIDES and _balanced(is_hit, codes) >= DECIDES_ALL:
             found.append((column.name, round(accuracy, 4)))
     if not found:
         return None
@@ -227,8 +230,8 @@ def _deciding_columns(table: Table, is_suspect: np.ndarray, weights: dict[str, f
     )
 
 
-def _accuracy_alone(table: Table, column: Column, rows: np.ndarray, codes: np.ndarray) -> float:
-    """Return the balanced accuracy of one column, on rows that the rule was not made from."""
+def _hits_alone(table: Table, column: Column, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return which labels one column predicts, by a rule that was made from other rows."""
     values = comparable(table.typed(column.name), column)[rows]
     if column.kind == "category":
         predicted = _commonest_of_others(values, codes)
@@ -236,11 +239,23 @@ def _accuracy_alone(table: Table, column: Column, rows: np.ndarray, codes: np.nd
         from sklearn.model_selection import cross_val_predict
         from sklearn.tree import DecisionTreeClassifier
 
-        filled = np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1.0, values)
         tree = DecisionTreeClassifier(max_leaf_nodes=2 * np.unique(codes).size, random_state=0)
-        predicted = cross_val_predict(tree, filled[:, None], codes, cv=5)
-    hit = pd.Series(predicted == codes).groupby(codes).mean()
-    return float(hit.mean())
+        predicted = cross_val_predict(tree, _tamed(values)[:, None], codes, cv=5)
+    return np.asarray(predicted == codes)
+
+
+def _tamed(values: np.ndarray) -> np.ndarray:
+    """Return numbers between -1 and 1 for a tree, which takes no gaps and no absurd ones; gaps are -2."""
+    present = values[np.isfinite(values)]
+    low, high = np.percentile(present, [1, 99]) if present.size else (0.0, 0.0)
+    clipped = np.clip(values, low, high)
+    size = max(abs(low), abs(high)) or 1.0
+    return np.where(np.isnan(values), -2.0, clipped / size)
+
+
+def _balanced(is_hit: np.ndarray, codes: np.ndarray) -> float:
+    """Return the mean over the classes of how often their labels are hit."""
+    return float(pd.Series(is_hit).groupby(codes).mean().mean()) if codes.size else 0.0
 
 
 def _commonest_of_others(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
