@@ -125,7 +125,8 @@ function verdictMark(s) {
 }
 
 function drawMove(s) {
-  const most = isTable ? 14 : room(($("list").clientWidth - 115) / 2, 18);
+  const beside = verdictOf(s) ? 175 : 115; // Dots, arrow, gaps, and the decision if any.
+  const most = isTable ? 14 : room(($("list").clientWidth - beside) / 2, 18);
   const suggested = pill(cases.suggested[s], isSuspect(s) ? most : 24);
   if (!isSuspect(s)) return make("span", { class: "move" }, suggested);
   const arrow = make("span", {}, "→");
