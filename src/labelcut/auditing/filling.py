@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from labelcut.auditing.audit import judge_table
+from labelcut.auditing.progress import Progress
 from labelcut.errors import BadChoice, BadTable
 from labelcut.table.decisions import Matched
 from labelcut.table.reading import read_frame
@@ -41,10 +41,10 @@ class Filled:
 
 
 def fit_answers(
-    table: Table, matched: Matched, n_jobs: int | None, on_step: Callable[..., None] = lambda *_: None
+    table: Table, matched: Matched, n_jobs: int | None, on_step: Progress | None = None
 ) -> Answers:
     """Fit the table with its decisions held as certain, and return the class of every row."""
-    table, _, model, judged = judge_table(table, matched, "default", n_jobs, on_step)
+    table, _, model, judged = judge_table(table, matched, "default", n_jobs, on_step or Progress())
     is_known = model.evidence_ is None or model.evidence_.is_there
     has_class = (judged.rows["status"] != "no evidence").to_numpy() & is_known
     probability = np.where(has_class, judged.rows["probability"].to_numpy(), 0.0)

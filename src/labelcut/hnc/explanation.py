@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Explanation", "Side", "explain_row"]
-
-SHOWN_NEIGHBORS = 6  # In a notebook; ``print`` and ``to_frame`` have them all.
 
 
 @dataclass(frozen=True)
@@ -159,32 +156,6 @@ class Explanation:
                 f"predicted {plain(predicted)!r}"
             )
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        """Show it as a card in a notebook: what is in question, the nearest rows, the prices of the cut."""
-        has_label = self.given_label is not None
-        given = f"given <b>{escape(str(self.given_label))}</b>, " if has_label else f"{escape(self.status)}, "
-        odds = f"<p>{100 * self.p_wrong:.1f} % likely wrong</p>" if has_label else ""
-        rows = "".join(
-            f"<tr><td>{j}</td><td>{weight:.2f}</td><td>{escape(str(plain(label)))}</td></tr>"
-            for j, weight, label in zip(
-                self.neighbors[:SHOWN_NEIGHBORS], self.weights, self.neighbor_labels, strict=False
-            )
-        )
-        name = escape(str(self.class_in_question))
-        prices = "".join(
-            f"<tr><td>{word} {name}</td><td>{side.total:.2f}</td><td>{side.neighbors:.2f}</td>"
-            f"<td>{side.label:.2f}</td><td>{side.prior:.2f}</td><td>{side.tradeoff:.2f}</td></tr>"
-            for word, side in (("being", self.keep), ("not being", self.flip))
-        )
-        return (
-            '<div style="border:1px solid #8884;border-radius:8px;padding:.6em 1em;display:inline-block">'
-            f"<p>Row {self.row}: {given}predicted <b>{escape(str(self.predicted_label))}</b></p>{odds}"
-            f"<table><tr><th>nearest row</th><th>likeness</th><th>label</th></tr>{rows}</table>"
-            "<details><summary>How the cut weighs it</summary><table><tr><th></th><th>price</th>"
-            "<th>ties cut</th><th>label</th><th>forest</th><th>trade-off</th></tr>"
-            f"{prices}</table></details></div>"
-        )
 
 
 def explain_row(answer: Answer, row: int) -> Explanation:
