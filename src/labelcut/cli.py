@@ -237,6 +237,8 @@ def apply(table: str, decisions: str | None, **options: Any) -> None:
     _check_filling(decisions, options)
     out, inputs = Path(options["out"]), _inputs(table, decisions)
     source, made = _source(table, options), _decisions(decisions)
+    if options["folder"]:
+        inputs["the table of the audit"] = Path(options["folder"]) / f"table{source.suffix}"
     refuse_inputs([out], inputs)
     if out.is_dir():
         raise BadChoice(f"{out}: is a folder; give the name of the file to write.")

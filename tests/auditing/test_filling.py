@@ -139,6 +139,16 @@ def test_what_cannot_be_filled_in_is_told(partly, tmp_path, capsys, monkeypatch,
     assert not (tmp_path / "c.csv").exists()
 
 
+def test_the_table_of_the_audit_is_not_written_over(partly, capsys):
+    folder, _, _ = partly
+    audited = folder / "out" / "table.csv"
+    before = audited.read_bytes()
+    args = (*ROLES, "--fill-unlabeled", "--audit", folder / "out", "--out", audited)
+    assert run("apply", folder / "shop.csv", *args) == 2
+    assert "is the table of the audit, and nothing that was read is written over" in capsys.readouterr().err
+    assert audited.read_bytes() == before
+
+
 def test_what_was_done_is_said_in_a_line(partly, tmp_path, capsys):
     folder, _, _ = partly
     args = ("--audit", folder / "out", "--fill-unlabeled", "--min-probability", 0)
