@@ -20,12 +20,10 @@ DONE = "done"
 COSTS: tuple[dict[str, float], ...] = (
     {"reading": 12.0},  # mostly imports, in small tables
     {"columns to numbers": 2.0},
-    {"forest": 55.0},
-    {"extra trees": 17.0},
-    {"boosting": 23.0},
-    {"graph": 9.0},
-    {"confidence": 1.0, "folds": 4.0, "cut": 0.5, "probabilities": 0.5},
-    {"second round": 6.0},
+    {"forest": 50.0},
+    {"graph": 6.0},
+    {"boosting": 28.0},
+    {"confidence": 0.5, "folds": 4.0, "cut": 3.0, "second round": 9.0, "probabilities": 3.0},
     {"planted errors": 18.0},
     {"reasons": 2.0},
     {"report": 3.0},
@@ -47,7 +45,7 @@ class Progress:
     tell : callable(stage, share)
         Called as each stage begins and when a stage tells how far it is; at last with "done" and 1.
     n_cuts : int
-        How often the stages of a cut come: once for two classes, else once for each class.
+        How often the stages of a cut come: once, or once for each class.
     stage : str
         The stage at work.
     share, until : float
