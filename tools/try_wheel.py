@@ -16,11 +16,11 @@ import tomllib
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
-#: The solver against every subset of small problems, labels and tables as people write them, the command.
+#: The solver against every subset of small problems, confidence, tables as people write them, the command.
 TESTS = (
     "cut/test_cut.py",
     "cut/test_cut_input.py",
-    "hnc/test_labels.py",
+    "hnc/test_confidence.py",
     "table/test_table.py",
     "test_cli.py",
 )
