@@ -4,6 +4,8 @@ Purpose: to see which search suits which size and width, and that ours stays ahe
 while it is timed: exact searches must find the same distances as ours (faiss rounds to float32, so its own
 are measured again in float64), and ours must be, for sampled rows, what a full table of distances says.
 The share of our neighbors that a search finds is below 1 for exact ones too, where ties are broken otherwise.
+Approximate searches are compared at equal recall: faiss gets the smallest nprobe or efSearch with which it
+finds, for sampled rows, at least the share that ours does. Looking for that number is timed in ours alone.
 
     python benchmarks/bench_graph.py                      # the three real tables, then 100 000 rows
     python benchmarks/bench_graph.py --sets --rows 1000000
@@ -23,7 +25,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.neighbors import NearestNeighbors
 
-from labelcut.graph import neighbors, similarity_graph
+from labelcut.graph import Neighbors, neighbors, similarity_graph
 from labelcut.hnc.columns import scale_columns, weight_columns
 from labelcut.hnc.forest import fit_forest
 
@@ -31,6 +33,9 @@ HAS_FAISS = importlib.util.find_spec("faiss") is not None
 #: Rivals that would take much longer than all others together are left out of larger tables.
 MOST_ROWS_FOR_TREES, MOST_ROWS_FOR_BRUTE = 25_000, 60_000
 SAMPLE = 300
+#: Rows on which recall is measured, and what is tried for nprobe and efSearch.
+TRUTH_ROWS = 2000
+KNOB_VALUES = [2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -40,8 +45,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rows", nargs="*", type=int, default=[100_000], help="synthetic tables")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args(arguments)
-    print("| table | rows | columns | search | seconds | of ours | CPU seconds | recall |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| table | rows | columns | search | seconds | of ours | CPU seconds | of ours | recall |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name in [*options.sets, *(f"synthetic {n}" for n in options.rows)]:
         compare(name, options.threads)
     print(f"\nEvery exact search agreed. Peak memory {peak_gb():.1f} GB.")
@@ -52,20 +57,51 @@ def compare(name: str, threads: int) -> None:
     X = load(name, threads)
     k = 10
     ours, seconds = timed(lambda: neighbors(X, k, n_jobs=threads))
+    truth = sampled_truth(X, k)
     check_against_table(X, ours.index, ours.distance, ours.recall)
     report(name, X, f"labelcut, {'exact' if ours.recall == 1.0 else 'cells'}", seconds, seconds, ours.recall)
 
-    if ours.recall == 1.0 and len(X) > MOST_ROWS_FOR_BRUTE:
-        found, other = timed(lambda: neighbors(X, k, method="approximate", n_jobs=threads))
-        report(name, X, "labelcut, cells", other, seconds, share_found(ours.index, found.index))
     for title, search in rivals(X, k, threads):
         index, other = timed(search)
-        if "IVF" not in title and "HNSW" not in title:
-            check_distances(X, index, ours.distance, title)
-        recall = recall_of(X, index, ours.index if ours.recall == 1.0 else None, k)
-        report(name, X, title, other, seconds, recall)
+        check_distances(X, index, ours.distance, title)
+        report(name, X, title, other, seconds, share_found(ours.index, index))
+    if len(X) > MOST_ROWS_FOR_BRUTE:
+        compare_approximate(name, X, k, threads, truth, ours, seconds)
     _, whole = timed(lambda: similarity_graph(X, n_neighbors=k, bandwidth=0.5, n_jobs=threads))
     report(name, X, "labelcut, the whole graph", whole, seconds, ours.recall)
+
+
+def compare_approximate(
+    name: str, X: np.ndarray, k: int, threads: int, truth: Truth, ours: Neighbors, seconds: Seconds
+) -> None:
+    """Time our search in cells, unless that was it, and those of faiss at the same recall."""
+    if ours.recall == 1.0:
+        ours, seconds = timed(lambda: neighbors(X, k, method="approximate", n_jobs=threads))
+        report(name, X, "labelcut, cells", seconds, seconds, truth.share_in(ours.index))
+    goal = truth.share_in(ours.index)
+    if not HAS_FAISS:
+        return
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    X32 = X.astype(np.float32)
+    n_lists = int(4 * np.sqrt(len(X)))
+    lists = faiss.IndexIVFFlat(faiss.IndexFlatL2(X.shape[1]), X.shape[1], n_lists)
+    graph = faiss.IndexHNSWFlat(X.shape[1], 16)
+    for title, index, knobs, knob in (
+        (f"faiss, IVF {n_lists}", lists, lists, "nprobe"),
+        ("faiss, HNSW 16", graph, graph.hnsw, "efSearch"),
+    ):
+        _, build = timed(partial(faiss_build, index, X32))
+        for value in KNOB_VALUES:
+            setattr(knobs, knob, value)
+            if truth.share_in_lines(faiss_search(index, X32, k, truth.rows)) >= goal:
+                break
+        found, search = timed(partial(faiss_search, index, X32, k))
+        both = Seconds(build.clock + search.clock, build.cpu + search.cpu)
+        recall = truth.share_in(found)
+        assert recall >= goal, f"{title}: recall {recall} at {knob}={value}, ours {goal}"
+        report(name, X, f"{title}, {knob}={value}", both, seconds, recall)
 
 
 def rivals(X: np.ndarray, k: int, threads: int) -> list[tuple[str, Callable[[], np.ndarray]]]:
@@ -76,21 +112,14 @@ def rivals(X: np.ndarray, k: int, threads: int) -> list[tuple[str, Callable[[], 
     for method in methods:
         model = NearestNeighbors(n_neighbors=k, algorithm=method, n_jobs=threads)
         searches.append((f"scikit-learn, {method}", partial(tree_search, model, X)))
-    if HAS_FAISS:
+    if HAS_FAISS and len(X) <= 2 * MOST_ROWS_FOR_BRUTE:
         import faiss
 
         faiss.omp_set_num_threads(threads)
         X32 = X.astype(np.float32)
-        if len(X) <= 2 * MOST_ROWS_FOR_BRUTE:
-            searches.append(("faiss, flat", partial(faiss_search, faiss.IndexFlatL2(X.shape[1]), X32, k)))
-        if len(X) > MOST_ROWS_FOR_BRUTE:
-            n_lists = int(4 * np.sqrt(len(X)))
-            lists = faiss.IndexIVFFlat(faiss.IndexFlatL2(X.shape[1]), X.shape[1], n_lists)
-            lists.nprobe = 64
-            searches.append((f"faiss, IVF {n_lists}/64", partial(faiss_search, lists, X32, k)))
-            graph = faiss.IndexHNSWFlat(X.shape[1], 16)
-            graph.hnsw.efSearch = 64
-            searches.append(("faiss, HNSW 16/64", partial(faiss_search, graph, X32, k)))
+        flat = faiss.IndexFlatL2(X.shape[1])
+        flat.add(X32)
+        searches.append(("faiss, flat", partial(faiss_search, flat, X32, k)))
     return searches
 
 
@@ -99,15 +128,25 @@ def tree_search(model: NearestNeighbors, X: np.ndarray) -> np.ndarray:
     return model.fit(X).kneighbors(return_distance=False)
 
 
-def faiss_search(index: object, X: np.ndarray, k: int) -> np.ndarray:
-    """Return k neighbors of each row, itself left out by its number."""
+def faiss_build(index: Any, X: np.ndarray) -> None:
+    """Train the index, if it has to be, and add all rows."""
     if not index.is_trained:
         index.train(X)
     index.add(X)
-    _, found = index.search(X, k + 1)
-    itself = found == np.arange(len(X))[:, None]
+
+
+def faiss_search(index: Any, X: np.ndarray, k: int, rows: np.ndarray | None = None) -> np.ndarray:
+    """Return k neighbors of all rows or of some, each left out itself by its number."""
+    rows = np.arange(len(X)) if rows is None else rows
+    _, found = index.search(X[rows], k + 1)
+    return without_itself(found, rows)
+
+
+def without_itself(found: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return lists without the row that asked, or without the last if it is crowded out by equal rows."""
+    itself = found == rows[:, None]
     itself[~itself.any(axis=1), -1] = True
-    return found[~itself].reshape(len(X), k)
+    return found[~itself].reshape(len(rows), -1)
 
 
 def check_against_table(X: np.ndarray, index: np.ndarray, distance: np.ndarray, recall: float) -> None:
@@ -132,15 +171,25 @@ def check_distances(X: np.ndarray, index: np.ndarray, distance: np.ndarray, titl
         assert worst <= allowed, f"{title}: squared distances differ by {worst}"
 
 
-def recall_of(X: np.ndarray, index: np.ndarray, truth: np.ndarray | None, k: int) -> float:
-    """Return the share of true neighbors found, of all rows or of sampled ones."""
-    if truth is not None:
-        return share_found(truth, index)
-    rows = np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)
-    near = neighbors(X, k + 1, X[rows]).index
-    itself = near == rows[:, None]
-    itself[~itself.any(axis=1), -1] = True
-    return share_found(near[~itself].reshape(SAMPLE, k), index[rows])
+class Truth(NamedTuple):
+    """The true neighbors of some rows."""
+
+    rows: np.ndarray
+    near: np.ndarray
+
+    def share_in(self, index: np.ndarray) -> float:
+        """Return the share of them that is listed for all rows."""
+        return self.share_in_lines(index[self.rows])
+
+    def share_in_lines(self, lines: np.ndarray) -> float:
+        """Return the share of them that is listed for these rows."""
+        return share_found(self.near, lines)
+
+
+def sampled_truth(X: np.ndarray, k: int) -> Truth:
+    rows = np.random.default_rng(0).choice(len(X), min(len(X), TRUTH_ROWS), replace=False)
+    near = neighbors(X, k + 1, X[rows], method="exact").index
+    return Truth(rows, without_itself(near, rows))
 
 
 def share_found(truth: np.ndarray, index: np.ndarray) -> float:
@@ -163,7 +212,8 @@ def timed(call: Callable[[], Any]) -> tuple[Any, Seconds]:
 
 
 def report(name: str, X: np.ndarray, search: str, seconds: Seconds, ours: Seconds, recall: float) -> None:
-    times = [f"{seconds.clock:.2f}", f"{seconds.clock / ours.clock:.2f}", f"{seconds.cpu:.2f}"]
+    times = [f"{seconds.clock:.2f}", f"{seconds.clock / ours.clock:.2f}"]
+    times += [f"{seconds.cpu:.2f}", f"{seconds.cpu / ours.cpu:.2f}"]
     print(f"| {name} | {len(X)} | {X.shape[1]} | {search} | {' | '.join(times)} | {recall:.4f} |", flush=True)
 
 
