@@ -29,6 +29,7 @@ LANE_BYTES = 64
 class Cells:
     """Rows that lie in the order of the centers they are nearest to, in shortened columns."""
 
+    distinct: DistinctRows  # in that order
     shortening: Shortening
     centers: Floats
     radius: Floats  # no row of a cell is farther from its center
@@ -64,7 +65,7 @@ class Cells:
         n_lanes = LANE_BYTES // np.dtype(shortening.number).itemsize
         table = np.empty(core.table_size(starts, shortening.n_short, n_lanes), dtype=shortening.number)
         core.pack_cells(distinct.rows, *shortening.arguments, starts, table)
-        return cls(shortening, centers, radius, starts, table)
+        return cls(distinct, shortening, centers, radius, starts, table)
 
 
 def divide(distinct: DistinctRows, shortening: Shortening, n_jobs: int | None) -> tuple[DistinctRows, Cells]:

@@ -182,10 +182,10 @@ class NeighborIndex:
         n_queries = n_distinct if queries is None else len(queries)
         is_large = min(n_distinct, n_queries) >= CELLS_FROM
         if is_large and (self.cells is None or self.cells.count == 1):
+            # Cells bring their own rows, so a thread that asks meanwhile finds the old or the new ones whole.
             self.distinct, self.cells = divide(self.distinct, self.shortening, n_jobs)
-        if self.cells is None:
-            self.cells = Cells.one(self.distinct, self.shortening)
-        distinct, cells = self.distinct, self.cells
+        cells = self.cells or Cells.one(self.distinct, self.shortening)
+        self.cells, distinct = cells, cells.distinct
         if not (is_large and _is_approximate(self.method, n_queries, n_distinct, self.n_features)):
             return *search_cells(distinct, cells, queries, k, cells.count, n_jobs)[:2], 1.0
 
