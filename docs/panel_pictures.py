@@ -19,7 +19,7 @@ BLUE, ORANGE, GREY = "#2f6690", "#d1495b", "#8d8d8d"
 
 
 def draw_experts():
-    """What each expert thinks of every point of the plane, and what the pool makes of it."""
+    """Draw what each expert thinks of every row, and what the pool makes of it."""
     X, truth = make_moons(400, noise=0.25, random_state=0)
     rng = np.random.default_rng(0)
     y = np.where(rng.random(400) < 0.2, 1 - truth, truth)
@@ -39,7 +39,7 @@ def draw_experts():
 
 
 def draw_floor():
-    """The share of contrary labels over sureness, for three tables with as many contrary labels."""
+    """Draw the share of contrary labels over sureness, for noise, for overlap and for both."""
     u = np.linspace(0.005, 0.995, 200)
     z = norm.ppf((1 + u) / 2)
     curves = {
@@ -60,7 +60,7 @@ def draw_floor():
 
 
 def draw_evidence():
-    """By how many standard errors labels are ranked better than shuffled ones."""
+    """Draw by how many standard errors labels are ranked better than shuffled ones."""
     rng = np.random.default_rng(0)
     tables = {"breast cancer": load_breast_cancer(return_X_y=True), "wine": load_wine(return_X_y=True)}
     groups = {"labels shuffled": [], "30 % of the labels wrong": []}
@@ -68,7 +68,10 @@ def draw_evidence():
         for _ in range(6):
             wrong = rng.random(y.size) < 0.3
             moved = np.where(wrong, (y + rng.integers(1, y.max() + 1, y.size)) % (y.max() + 1), y)
-            for group, given in (("labels shuffled", rng.permutation(y)), ("30 % of the labels wrong", moved)):
+            for group, given in (
+                ("labels shuffled", rng.permutation(y)),
+                ("30 % of the labels wrong", moved),
+            ):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)
                     groups[group].append(ConfidenceHNC().fit(X, given).evidence_.z)
