@@ -68,6 +68,13 @@ def test_wrong_labels_that_all_fall_on_one_class_are_seen_to_do_so():
     assert found.channel(found.mean).sum(axis=1) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("n_classes", [3, 10, 26])
+def test_uniform_noise_has_no_direction(n_classes):
+    scores, codes, _ = apart(n_classes=n_classes, noise=0.2)
+    others = ~np.eye(n_classes, dtype=bool)
+    assert rates_of(scores, codes).direction[others] == pytest.approx(1 / (n_classes - 1))
+
+
 def test_reviewed_contrary_labels_speak_for_overlap():
     scores, codes, _ = overlap(600, slope=1.2, seed=3)
     trust = np.ones(600)

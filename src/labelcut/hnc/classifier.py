@@ -50,10 +50,10 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         text word for word, for comparison only. Settings hold every other number of the method:
         ``replace(PAPER, kernel="literal")``. A parameter left at None is as in the preset.
     experts : list of str, classifier or (str, classifier), optional
-        Who is asked about every row: any of "forest", "boosting" (from 1000 labels on), "cut" and
-        "second_round", and your own scikit-learn classifiers. A classifier is cloned and asked about rows it
-        has not seen; one in a ``FrozenEstimator`` is only asked. By default all four; if none of them is
-        named, the cut is asked beside your own.
+        Who is asked about every row: any of "forest", "boosting" (two classes, from 1000 labels on), "cut"
+        and "second_round", and your own scikit-learn classifiers. A classifier is cloned and asked about
+        rows it has not seen; one in a ``FrozenEstimator`` is only asked. By default all four; if none of
+        them is named, the cut is asked beside your own.
     n_neighbors : int, optional
         Neighbours per row. By default 15 below 10000 rows, 10 from there on, and never more than there are.
     bandwidth : float, optional

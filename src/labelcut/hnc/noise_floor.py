@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit, logsumexp, ndtri, softmax
-from scipy.stats import rankdata
+from scipy.stats import power_divergence, rankdata
 
 from labelcut.arrays import Floats, Ints, Mask
 
@@ -42,6 +42,9 @@ BORDER_SHARE = 0.02
 
 #: Rates of classes differ if the floors say so at these odds and the surest rows by so many standard errors.
 DIFFERENCE_ODDS, DIFFERENCE_ERRORS = 5.0, 3.0
+
+#: Wrong labels of a class are believed to prefer some classes if chance would hardly ever look like that.
+CHANCE_OF_DIRECTION = 1e-4
 
 #: The surest rows of a side: this share of it, at least so many, at most half.
 SUREST_SHARE, SUREST_AT_LEAST = 0.2, 80
@@ -249,14 +252,19 @@ def _differing_classes(sides: list[_Side], likelihood: Floats, log_prior: Floats
 def _wrong_directions(sides: list[_Side], codes: Ints, is_open: Mask) -> Floats:
     """Return which labels wrong labels of each class carry, from the contrary labels of its surest rows.
 
-    One contrary label of every kind is added: without data all directions are alike.
+    All others alike, unless these labels clearly prefer some: with many classes a few labels would draw
+    directions by chance, and undoing noise that is not there costs the ranking.
     """
     n_classes = len(sides)
-    counts = np.ones((n_classes, n_classes))
+    directions = np.full((n_classes, n_classes), 1.0 / (n_classes - 1))
     for c, side in enumerate(sides):
+        others = np.arange(n_classes) != c
         counted = is_open[side.rows].astype(float)
-        for label in range(n_classes):
-            of_label = counted * (codes[side.rows] == label)
-            counts[c, label] += side.spread(of_label)[side.surest].sum()
-    np.fill_diagonal(counts, 0.0)
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+        contrary = (
+            side.spread(counted * (codes[side.rows] == k))[side.surest].sum() for k in range(n_classes)
+        )
+        counts = np.fromiter(contrary, dtype=np.float64)[others]
+        if counts.sum() > 0 and power_divergence(counts, lambda_=0).pvalue < CHANCE_OF_DIRECTION:
+            directions[c, others] = (counts + 1.0) / (counts + 1.0).sum()
+    np.fill_diagonal(directions, 0.0)
+    return directions

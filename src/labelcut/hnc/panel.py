@@ -3,7 +3,7 @@
 An expert has a probability for every row and has not seen the row's own label. They are asked in this order::
 
     forest        groups of trees; also tells which columns count in the graph
-    boosting      from a thousand labels on
+    boosting      of two classes, from a thousand labels on
     cut           the minimum cut on the graph, with the forest as its prior
     second_round  fully grown trees on what forest and cut leave of the labels
     and whoever a user brings: classifiers and given probabilities
@@ -41,7 +41,8 @@ from labelcut.hnc.settings import EXPERTS, Settings
 
 __all__ = ["Panel", "Question", "ask_panel", "pose"]
 
-#: Boosting is asked from so many labels on: with fewer it is a worse judge than trees that vote.
+#: Boosting is asked about two classes from so many labels on: with fewer it is a worse judge than trees that
+#: vote, and with more classes it takes twice the time of all others for no gain.
 FEWEST_FOR_BOOSTING = 1000
 
 #: Where labels seem to say nearly nothing, sides are not sharpened any further than by this share.
@@ -99,7 +100,6 @@ class Question:
         belief = self.believe(pool.scores(opinions))
         if self.rows.classes.size > 2:
             pool = fit_pool(seen, codes, belief.channel(belief.mean))
-            belief = self.believe(pool.scores(opinions))
         return pool, belief
 
 
@@ -206,7 +206,7 @@ def ask_panel(
     rows, hiding, names = question.rows, question.hiding, question.settings.experts
     given = (question.X, rows.codes, hiding)
     experts: dict[str, Opinion] = {"forest": forest}
-    if "boosting" in names and rows.labeled.size >= FEWEST_FOR_BOOSTING:
+    if "boosting" in names and rows.classes.size == 2 and rows.labeled.size >= FEWEST_FOR_BOOSTING:
         with clock.stage("boosting"):
             experts["boosting"] = boost(*given, task_seed(question.seed, 2), question.n_jobs)
     with clock.stage("cut"):
@@ -234,11 +234,13 @@ def _seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> P
     asked = [name for name in EXPERTS if name in question.settings.experts and name in honest]
     asked += [name for name in experts if name not in EXPERTS]
     opinions = {name: honest[name] for name in asked}
-    pool, belief = question.weigh(opinions)
+    pool, _ = question.weigh(opinions)
+    scores = pool.scores(opinions)
+    belief = question.believe(scores)
     labeled, judged = rows.labeled, question.hiding.is_judged
     codes = rows.codes[labeled]
     ranks = np.mean([rankdata(opinion[labeled], axis=0) for opinion in opinions.values()], axis=0)
-    evidence = measure_evidence(np.exp(pool.scores(opinions)[labeled]), codes, ranks)
+    evidence = measure_evidence(np.exp(scores[labeled]), codes, ranks)
     panel = Panel(
         experts=experts,
         cut=cut,
