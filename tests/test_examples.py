@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import optimize, sparse
+from sklearn.datasets import make_moons
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -39,6 +40,15 @@ def test_the_cut_in_the_readme_is_that_of_the_example():
     example = load("cut_demo")
     X, _, given, is_labeled = example["mislabeled_moons"]()
     assert names["path"].join_at.tolist() == example["separate"](X, given, is_labeled).join_at.tolist()
+
+
+def test_every_python_block_of_the_readme_runs_after_the_one_before():
+    text = (EXAMPLES.parent / "README.md").read_text()
+    X, moon = make_moons(400, noise=0.15, random_state=0)
+    names = {"X_new": X[:5], "probabilities": np.where(moon == 1, 0.8, 0.2)}
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(block, names)
+    assert set(names["clf"].expert_weights_) == {"forest", "cut", "second_round"}
 
 
 def test_denoising_equals_its_dual_least_squares_problem():
