@@ -106,7 +106,7 @@ def test_label_issues_is_a_table_with_cleanlabs_columns_first():
     issues = small().fit(frame, given).label_issues_
     assert issues.columns.tolist() == [
         "is_label_issue", "label_quality", "given_label", "predicted_label",
-        "p_wrong", "label_confidence", "probability", "status",
+        "p_wrong", "label_confidence", "probability", "status", "is_worth_a_look",
     ]  # fmt: skip
     assert issues.index.tolist() == frame.index.tolist()
     assert issues["given_label"].isna().tolist() == (given == -1).tolist()

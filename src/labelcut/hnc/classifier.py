@@ -102,7 +102,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     label_issues_ : DataFrame
         One line per row of ``X`` with cleanlab's columns ``is_label_issue``, ``label_quality``,
         ``given_label``, ``predicted_label``, then ``p_wrong``, ``label_confidence``, ``probability`` (of
-        the predicted label), ``status``.
+        the predicted label), ``status``, ``is_worth_a_look``.
     status_ : ndarray of str of shape (n_rows,)
         "labeled", "reviewed" (weight inf), "ignored" (weight 0), "unlabeled", or "no evidence": an
         unlabeled row in a part of the graph without any label, or with equal evidence for both classes.

@@ -39,5 +39,6 @@ def issue_table(answer: Answer, given: Ints, row_names: Any) -> pd.DataFrame:
         "label_confidence": found.confidence[place],
         "probability": found.distribution[place].max(axis=1),
         "status": answer.status,
+        "is_worth_a_look": found.is_worth_a_look[place],
     }
     return pd.DataFrame(issues, index=row_names)
