@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 
 from labelcut import HNC, ConfidenceHNC
 from labelcut.hnc.boosting import boost
+from labelcut.hnc.clock import hear_stages
 from labelcut.hnc.evidence import shuffle_test
 from labelcut.hnc.grouped_forest import grow_groups
 from labelcut.hnc.hiding import deal_tasks
@@ -256,3 +257,14 @@ def test_bad_experts_are_refused():
         ConfidenceHNC(experts=[]).fit(X, y)
     with pytest.raises(ValueError, match="nobody would hear 'mine': the cut decides alone"):
         ConfidenceHNC("paper").fit(X, y, opinions={"mine": np.full(60, 0.5)})
+
+
+def test_who_listens_hears_how_much_of_each_stage_is_done():
+    X, given, _, _ = noisy_table(200)
+    heard = {}
+    with hear_stages(lambda stage, part: heard.setdefault(stage, []).append(part)):
+        ConfidenceHNC().fit(X, given)
+    for stage in ("forest", "cut", "second round"):
+        assert heard[stage] == sorted(heard[stage])
+        assert len(heard[stage]) > 5
+        assert heard[stage][-1] == 1.0

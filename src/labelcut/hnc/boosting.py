@@ -7,13 +7,14 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from labelcut.arrays import Floats, Ints, Mask
+from labelcut.hnc.clock import StageClock
 from labelcut.hnc.hiding import Hiding
 from labelcut.hnc.labels import UNLABELED
+from labelcut.hnc.tasks import run_tasks
 from labelcut.threads import thread_count
 
 __all__ = ["Boosting", "boost"]
@@ -51,7 +52,14 @@ class Boosting:
         return np.asarray(np.mean(asked, axis=0))
 
 
-def boost(X: Floats, codes: Ints, hiding: Hiding, seed: int, n_jobs: int | None) -> Boosting:
+def boost(
+    X: Floats,
+    codes: Ints,
+    hiding: Hiding,
+    seed: int,
+    n_jobs: int | None,
+    clock: StageClock | None = None,
+) -> Boosting:
     """Fit one booster per task; the length is the one with the lowest log-loss of all hidden labels.
 
     Parameters
@@ -64,13 +72,15 @@ def boost(X: Floats, codes: Ints, hiding: Hiding, seed: int, n_jobs: int | None)
     seed : int
     n_jobs : int or None
         Boosters that are fitted at the same time; the result has the same bytes for any number.
+    clock : StageClock, optional
+        Hears how far it is.
     """
     n_classes = int(codes.max()) + 1
     with threadpool_limits(1, "openmp"):
-        fitted = Parallel(n_jobs=thread_count(n_jobs), prefer="threads")(
-            delayed(_boost_task)(X, codes, hidden, seed) for hidden in hiding.masks
+        fitted = run_tasks(
+            lambda m: _boost_task(X, codes, hiding.masks[m], seed), len(hiding.masks), n_jobs, clock
         )
-        n_rounds = int(np.argmin(sum(losses for _, losses in fitted))) + 1
+        n_rounds = int(np.argmin(np.sum([losses for _, losses in fitted], axis=0))) + 1
         models = tuple(model for model, _ in fitted)
         rest = ~hiding.is_judged
         by_task = np.zeros((len(models), len(X), n_classes))

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from labelcut.arrays import Floats, Ints, Mask
+from labelcut.hnc.clock import StageClock
 from labelcut.hnc.forest import WORTH_THREADS, add_up_votes, rows_to_judge
 from labelcut.hnc.hiding import Hiding, task_seed
 from labelcut.hnc.labels import UNLABELED
-from labelcut.threads import thread_count
+from labelcut.hnc.tasks import run_tasks
 
 __all__ = ["GroupedForest", "grow_groups"]
 
@@ -67,7 +67,13 @@ class GroupedForest:
 
 
 def grow_groups(
-    X: Floats, codes: Ints, hiding: Hiding, leaf: float, seed: int, n_jobs: int | None
+    X: Floats,
+    codes: Ints,
+    hiding: Hiding,
+    leaf: float,
+    seed: int,
+    n_jobs: int | None,
+    clock: StageClock | None = None,
 ) -> GroupedForest:
     """Grow one group of trees per task.
 
@@ -83,13 +89,16 @@ def grow_groups(
     seed : int
     n_jobs : int or None
         Groups that grow at the same time; the result has the same bytes for any number.
+    clock : StageClock, optional
+        Hears how far it is.
     """
     X32 = np.ascontiguousarray(X, dtype=np.float32)
     n_classes = int(codes.max()) + 1
-    groups = Parallel(n_jobs=thread_count(n_jobs), prefer="threads")(
-        delayed(_grow_group)(X32, codes, hidden, leaf, task_seed(seed, m))
-        for m, hidden in enumerate(hiding.masks)
-    )
+
+    def grow(m: int) -> tuple[RandomForestClassifier, Floats, Ints]:
+        return _grow_group(X32, codes, hiding.masks[m], leaf, task_seed(seed, m))
+
+    groups = run_tasks(grow, len(hiding.masks), n_jobs, clock)
     models = tuple(model for model, _, _ in groups)
     votes = np.array([votes for _, votes, _ in groups])
     n_votes = np.array([n for _, _, n in groups])[:, :, None]

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.calibration import Logistic, fit_logistic
 from labelcut.hnc.class_cut import ClassCut, label_worth, neighbor_vote, price_labels, trust_labels
+from labelcut.hnc.clock import StageClock
 from labelcut.hnc.grouped_forest import GroupedForest
 from labelcut.hnc.hiding import Hiding
 from labelcut.hnc.labels import UNLABELED
@@ -26,6 +26,7 @@ from labelcut.hnc.objective import confidence_cut
 from labelcut.hnc.one_vs_rest import cut_classes
 from labelcut.hnc.prior import Prior
 from labelcut.hnc.settings import Settings
+from labelcut.hnc.tasks import run_tasks
 from labelcut.hnc.tradeoff import TRADEOFF_RANGE, Choice, tradeoff_by
 from labelcut.threads import thread_count
 
@@ -104,6 +105,7 @@ def cut_honestly(
     kept: float,
     settings: Settings,
     n_jobs: int | None,
+    clock: StageClock | None = None,
 ) -> HonestCuts:
     """Return the cuts of all classes and what they say about every row.
 
@@ -122,13 +124,16 @@ def cut_honestly(
         What noise leaves of the difference between two classes: 1 without noise, 0 where labels say nothing.
     settings : Settings
     n_jobs : int or None
+    clock : StageClock, optional
+        Hears how far it is.
     """
     n_classes = forest.probability.shape[1]
-    cuts = []
-    for c in cut_classes(n_classes):
+    cuts: list[HonestCut] = []
+    classes = cut_classes(n_classes)
+    for c in classes:
         sign = np.where(codes == UNLABELED, 0, np.where(codes == c, 1, -1))
         task = _Task(graph, sign, trust, forest, c, hiding, kept, settings, n_jobs)
-        cuts.append(task.solve())
+        cuts.append(task.solve(clock, len(cuts), len(classes)))
     is_judged = hiding.is_judged
     honest = [np.where(is_judged, hiding.mean(cut.votes), cut.final_vote) for cut in cuts]
     curves = tuple(
@@ -153,7 +158,7 @@ class _Task:
     settings: Settings
     n_jobs: int | None
 
-    def solve(self) -> HonestCut:
+    def solve(self, clock: StageClock | None, n_before: int, n_cuts: int) -> HonestCut:
         """Solve without the labels of each task, choose the trade-off, solve with all labels."""
         settings, graph, sign = self.settings, self.graph, self.sign
         is_binary = self.forest.probability.shape[1] == 2
@@ -170,7 +175,9 @@ class _Task:
         confidence = trust_labels(graph, sign, self.trust, settings, self.n_jobs)
         label_term = term_of(confidence, sign)
 
-        def solve_task(m: int, n_inside: int) -> Floats:
+        n_inside = max(1, thread_count(self.n_jobs) // len(self.hiding.masks))
+
+        def solve_task(m: int) -> Floats:
             hidden, term = self.hiding.masks[m], label_term
             if is_binary:  # with more classes it changes next to nothing and takes half of the time
                 seen = np.where(hidden, 0, sign)
@@ -185,9 +192,8 @@ class _Task:
             return _join(graph, sign, term, pull, hidden, n_inside)
 
         n_tasks = len(self.hiding.masks)
-        n_inside = max(1, thread_count(self.n_jobs) // n_tasks)
-        joins = Parallel(n_jobs=thread_count(self.n_jobs), prefer="threads")(
-            delayed(solve_task)(m, n_inside) for m in range(n_tasks)
+        joins = run_tasks(
+            solve_task, n_tasks, self.n_jobs, clock, n_before=n_before * n_tasks, n_all=n_cuts * n_tasks
         )
         level = prior.rates.border if prior.rates else 0.5
         choice, slope = self._choose(joins, strength, level)

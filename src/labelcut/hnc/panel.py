@@ -79,7 +79,7 @@ class Question:
             seed, codes = task_seed(self.seed, 1), self.rows.codes
             sizes = self.settings.leaf_sizes
             leaf = choose_leaf(self.X, codes, leaf_sizes=sizes, seed=seed, n_jobs=self.n_jobs)
-            return grow_groups(self.X, codes, self.hiding, leaf, seed, self.n_jobs)
+            return grow_groups(self.X, codes, self.hiding, leaf, seed, self.n_jobs, clock)
 
     def believe(self, scores: Floats) -> NoiseBelief:
         """Return how often labels are wrong by the scores of all rows."""
@@ -208,17 +208,19 @@ def ask_panel(
     experts: dict[str, Opinion] = {"forest": forest}
     if "boosting" in names and rows.classes.size == 2 and rows.labeled.size >= FEWEST_FOR_BOOSTING:
         with clock.stage("boosting"):
-            experts["boosting"] = boost(*given, task_seed(question.seed, 2), question.n_jobs)
+            experts["boosting"] = boost(*given, task_seed(question.seed, 2), question.n_jobs, clock)
     with clock.stage("cut"):
         kept = _kept(question.believe(np.log(np.maximum(forest.probability, 1e-6))))
         cut = cut_honestly(
-            graph, rows.codes, rows.trust, forest, hiding, kept, question.settings, question.n_jobs
+            graph, rows.codes, rows.trust, forest, hiding, kept, question.settings, question.n_jobs, clock
         )
     if "second_round" in names:
         with clock.stage("second round"):
             p_wrong = _first_round(question, forest, cut)
             seed = task_seed(question.seed, 3)
-            experts["second_round"] = grow_on_cleaned(*given, rows.trust, p_wrong, seed, question.n_jobs)
+            experts["second_round"] = grow_on_cleaned(
+                *given, rows.trust, p_wrong, seed, question.n_jobs, clock
+            )
     for name, model in own.items():
         with clock.stage(name):
             experts[name] = form_opinion(model, rows.raw, rows.codes, hiding, rows.classes)

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
 from labelcut.arrays import Floats, Ints, Mask
+from labelcut.hnc.clock import StageClock
 from labelcut.hnc.forest import add_up_votes
 from labelcut.hnc.hiding import Hiding, task_seed
 from labelcut.hnc.labels import UNLABELED
-from labelcut.threads import thread_count
+from labelcut.hnc.tasks import run_tasks
 
 __all__ = ["SecondRound", "grow_on_cleaned"]
 
@@ -57,6 +57,7 @@ def grow_on_cleaned(
     p_wrong: Sequence[Floats],
     seed: int,
     n_jobs: int | None,
+    clock: StageClock | None = None,
 ) -> SecondRound:
     """Grow trees without the labels of each task and without those that seem wrong.
 
@@ -74,6 +75,8 @@ def grow_on_cleaned(
     seed : int
     n_jobs : int or None
         Tasks that run at the same time; the result has the same bytes for any number.
+    clock : StageClock, optional
+        Hears how far it is.
     """
     X32 = np.ascontiguousarray(X, dtype=np.float32)
     rest = ~hiding.is_judged
@@ -84,9 +87,7 @@ def grow_on_cleaned(
         rows = np.flatnonzero(_keep(p_wrong[m], seen, trust))
         return _grow(X32, codes, rows, np.flatnonzero(hidden | rest), task_seed(seed, m))
 
-    grown = Parallel(n_jobs=thread_count(n_jobs), prefer="threads")(
-        delayed(grow)(m) for m in range(len(hiding.masks))
-    )
+    grown = run_tasks(grow, len(hiding.masks), n_jobs, clock)
     probability = hiding.mean(np.array([opinion for _, opinion in grown]))
     return SecondRound(probability, tuple(model for model, _ in grown))
 
