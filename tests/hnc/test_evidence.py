@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_moons
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from labelcut import DEFAULT, HNC, PAPER, ConfidenceHNC
-from labelcut.hnc.evidence import EVIDENCE_ERRORS, UNPROVEN_P_WRONG, measure_evidence, shuffle_test
+from labelcut.hnc.evidence import UNPROVEN_P_WRONG, measure_evidence, shuffle_test
 
 SAID = "the columns do not tell the classes apart better than chance"
 TOLD = replace(DEFAULT, experts=())
@@ -131,13 +131,6 @@ def test_a_class_with_a_single_label_has_a_wide_error_and_no_nan():
     assert found.auc_error > 0.15
 
 
-def test_the_weight_is_whole_with_evidence_and_nothing_below_chance():
-    probability, codes = two_classes()
-    found = measure_evidence(probability, codes)
-    for z, weight in ((-1.0, 0.0), (0.0, 0.0), (1.5, 0.25), (EVIDENCE_ERRORS, 1.0), (9.0, 1.0)):
-        assert replace(found, z=z).weight == weight
-
-
 # -- tables without signal -------------------------------------------------------------------------
 
 
@@ -157,15 +150,13 @@ def test_without_signal_nothing_is_flagged_and_it_is_said(name):
     assert not clf.is_worth_a_look_.any()
 
 
-def test_without_signal_probabilities_go_to_the_shares_of_the_classes():
+def test_without_signal_probabilities_stay_near_the_shares_of_the_classes():
     X, y = WITHOUT_SIGNAL["16 % positive"]
     y = np.where(np.arange(y.size) % 3 == 0, -1, y)
     clf = silent(X, y)
     shares = np.bincount(y[y >= 0]) / np.sum(y >= 0)
-    weight = clf.evidence_.weight
-    assert weight < 0.5
     for found in (clf.label_distributions_[y == -1], clf.predict_proba(X[:50] + 0.01)):
-        assert np.abs(found - shares).max() <= weight + 1e-12, "the farther, the less there is in them"
+        assert np.abs(found - shares).max() < 0.15, "the pool believes nobody"
     new = X[:50] + 0.01
     assert np.array_equal(clf.predict(new), clf.classes_[clf.predict_proba(new).argmax(axis=1)])
     assert set(clf.status_[y == -1]) == {"unlabeled"}

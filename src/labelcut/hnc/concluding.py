@@ -59,7 +59,8 @@ def _silenced(found: Conclusion, rows: Rows, panel: Panel) -> Conclusion:
     """Return what is left to say if the columns do not tell the classes apart, with a warning.
 
     No label is flagged. Each keeps its class, since nothing but the label itself speaks for one; P(wrong)
-    keeps its order and adds up to a small constant share.
+    keeps its order and adds up to a small constant share. Unlabeled rows keep what the pool says: where
+    experts know nothing, it does not believe them either.
     """
     assert panel.evidence is not None
     warnings.warn(

@@ -10,7 +10,7 @@ import numpy as np
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.graph import SimilarityGraph
 
-__all__ = ["Conclusion", "rows_with_evidence", "shrink"]
+__all__ = ["Conclusion", "rows_with_evidence"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,3 @@ def rows_with_evidence(graph: SimilarityGraph, is_labeled: Mask, is_tied: Mask |
             stacklevel=6,
         )
     return np.asarray(has_evidence)
-
-
-def shrink(distribution: Floats, shares: Floats, weight: float) -> Floats:
-    """Return probabilities drawn to the shares of the classes; rows without evidence stay equal."""
-    is_open = np.ptp(distribution, axis=1, keepdims=True) == 0
-    return np.asarray(np.where(is_open, distribution, weight * distribution + (1.0 - weight) * shares))

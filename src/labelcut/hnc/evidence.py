@@ -57,11 +57,6 @@ class Evidence:
         """Whether labels can be judged at all."""
         return self.z >= EVIDENCE_ERRORS
 
-    @property
-    def weight(self) -> float:
-        """How far probabilities are to be believed: 1 with evidence, from there on the square of z, to 0."""
-        return float(np.clip(self.z / EVIDENCE_ERRORS, 0.0, 1.0) ** 2)
-
     def __str__(self) -> str:
         """Tell it in a sentence."""
         auc = f"{self.auc:.2f} +- {self.auc_error:.2f}"

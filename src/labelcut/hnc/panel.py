@@ -25,7 +25,6 @@ from labelcut.arrays import Floats, Ints
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.boosting import boost
 from labelcut.hnc.clock import StageClock
-from labelcut.hnc.conclusion import shrink
 from labelcut.hnc.evidence import UNPROVEN_P_WRONG, Evidence, measure_evidence
 from labelcut.hnc.forest import choose_leaf
 from labelcut.hnc.grouped_forest import GroupedForest, grow_groups
@@ -177,10 +176,7 @@ class Panel:
 
     def distribution(self, opinions: Mapping[str, Floats]) -> Floats:
         """Return the probability of each true class of rows that the experts have these opinions on."""
-        found = true_class_probability(self.pool.scores(opinions), self.belief, self.n_labeled)
-        if self.evidence is None or not self.is_silent:
-            return found
-        return shrink(found, self.shares, self.evidence.weight)
+        return true_class_probability(self.pool.scores(opinions), self.belief, self.n_labeled)
 
 
 def ask_panel(
