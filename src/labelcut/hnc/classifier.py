@@ -139,8 +139,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     everywhere; they can differ because ``predict`` does not know that the row itself was in the table.
 
     If ``evidence_`` is not there, a warning says so, no label is flagged, and no noise is undone in the
-    probabilities, which then stay near the shares of the classes. Where the cut decides alone (preset "paper", :class:`HNC`, or fewer than five
-    labels per class) it is only told.
+    probabilities, which then stay near the shares of the classes. Where the cut decides alone (preset
+    "paper", :class:`HNC`, or fewer than five labels per class) it is only told.
 
     Examples
     --------
