@@ -13,7 +13,7 @@ from labelcut.arrays import Floats, Ints
 from labelcut.graph import build_index, similarity_graph, similarity_to
 from labelcut.hnc.answer import Answer, status_of
 from labelcut.hnc.clock import StageClock
-from labelcut.hnc.columns import check_importances, scale_columns, weight_columns
+from labelcut.hnc.columns import ColumnScale, check_importances, scale_columns, weight_columns
 from labelcut.hnc.concluding import conclude
 from labelcut.hnc.conclusion import Conclusion
 from labelcut.hnc.cut_alone import CutAlone, cut_alone
@@ -21,6 +21,14 @@ from labelcut.hnc.explanation import Explanation, explain_row
 from labelcut.hnc.forest import fit_forest
 from labelcut.hnc.issues import issue_table
 from labelcut.hnc.labels import check_classes, check_trust, hold_only_labels, read_labels
+from labelcut.hnc.neighborhood import (
+    check_same_parts,
+    columns_instead,
+    count_rows,
+    join_by_distances,
+    read_distances,
+    read_embedding,
+)
 from labelcut.hnc.opinion import NoOpinion, Opinion
 from labelcut.hnc.own_experts import check_same_names, read_experts, read_opinions, refuse_experts
 from labelcut.hnc.panel import Panel, ask_panel, pose
@@ -33,6 +41,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["ConfidenceHNC"]
+
+#: What ``fit`` takes beside X and y, by keyword only.
+FIT_METADATA = ("sample_weight", "opinions", "embedding", "graph")
 
 
 class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -159,7 +170,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # scikit-learn takes a parameter of this name in the signature of fit for a number of copies of a row, and
     # meta-estimators such as bagging pass one. Ours is trust in a label, so it is only requested by name.
-    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None, "opinions": None}
+    __metadata_request__fit: ClassVar[dict[str, None]] = dict.fromkeys(FIT_METADATA)
 
     _holds_labels: ClassVar[bool] = False
 
@@ -205,8 +216,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers without missing values.
+        X : array-like of shape (n_rows, n_features), or None
+            Numbers without missing values. With None the embedding stands for X or, without one, the
+            opinions: rows are then alike if the same is said about them.
         y : array-like of shape (n_rows,)
             Classes of any kind; -1, None or NaN for unlabeled rows. A y of only -1 and 1 has two classes
             and no unlabeled rows.
@@ -217,35 +229,55 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Probabilities of every row by models that did not see its label, by keyword only: shape (n_rows,
             n_classes) in the order of the sorted classes, a data frame with the classes as columns, or, of
             two classes, (n_rows,) for the second. ``predict`` then wants those of the new rows, too.
+        embedding : array-like of shape (n_rows, n_dimensions), optional
+            Makes the neighbours instead of X, by keyword only: its columns are scaled and count alike. X
+            still feeds the other experts. ``predict`` then wants that of the new rows, too.
+        graph : sparse matrix of shape (n_rows, n_rows), optional
+            Distances to nearest rows, as of ``KNeighborsTransformer`` or Datalab's ``knn_graph``, by keyword
+            only; no self-loops are needed. They make the neighbours, measured in their median. New rows have
+            none, so ``predict`` asks all experts but the cut.
 
         Returns
         -------
         self
         """
-        unknown = set(metadata) - {"sample_weight", "opinions"}
+        unknown = set(metadata) - set(FIT_METADATA)
         if unknown:
             raise TypeError(
-                f"fit() got {', '.join(sorted(unknown))}; beside X and y it takes sample_weight and opinions."
+                f"fit() got {', '.join(sorted(unknown))}; beside X and y it takes {', '.join(FIT_METADATA)}."
             )
         one_of("verbose", self.verbose, (True, False))
         check_n_jobs(self.n_jobs)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         row_names = getattr(X, "index", None)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        given = read_labels(y, len(X))
+        self._has_X = X is not None
+        if self._has_X:
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        embedding = read_embedding(metadata.get("embedding"), len(X) if self._has_X else None)
+        n_rows = next((len(part) for part in (X, embedding) if part is not None), None)
+        given = read_labels(y, len(y) if n_rows is None else n_rows)
+        n_rows = given.codes.size
+        distances = read_distances(metadata.get("graph"), n_rows)
+        if embedding is not None and distances is not None:
+            raise ValueError("embedding and graph were given, and both make the neighbours; leave out one.")
         check_classes(given)
         labels, trust = check_trust(metadata.get("sample_weight"), given)
         is_reviewed = np.isinf(trust)
-        trust = np.full(len(X), np.inf) if self._holds_labels else hold_only_labels(labels, trust)
+        trust = np.full(n_rows, np.inf) if self._holds_labels else hold_only_labels(labels, trust)
         names, own = (None, {}) if self.experts is None else read_experts(self.experts, EXPERTS)
-        opinions = read_opinions(metadata.get("opinions"), len(X), labels.classes)
+        opinions = read_opinions(metadata.get("opinions"), n_rows, labels.classes)
+        if not self._has_X:
+            X = columns_instead(embedding, opinions)
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self._settings = settings_from(self.get_params(deep=False) | {"experts": names}).fit_to(labels, trust)
 
-        rows = line_up(X, labels, trust, opinions, clip=self._settings.scale == "robust")
+        clip = self._settings.scale == "robust"
+        rows = line_up(X, labels, trust, opinions, embedding, distances, clip=clip)
         clock = StageClock(is_talking=bool(self.verbose))
         way = self._ask_panel if self._settings.experts else self._cut_alone
-        verdict, found = way(rows, own, self._scale(rows.X), clock)
+        X, self.column_scale_ = self._scale(rows.X)
+        verdict, found = way(rows, own, X, clock)
         status = status_of(given, labels, is_reviewed, found.has_evidence[rows.place])
         self._answer = Answer(rows, self.graph_, verdict, found, status)
         self._given_code, self._row_names = given.codes, row_names
@@ -253,15 +285,12 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.timings_ = clock.seconds
         return self
 
-    def _scale(self, X: Floats) -> Floats:
-        """Return the columns as the settings want them scaled."""
-        self.column_scale_ = None
-        if self._settings.scale != "none":
-            X, self.column_scale_ = scale_columns(X, kind=self._settings.scale)
-        return X
+    def _scale(self, X: Floats) -> tuple[Floats, ColumnScale | None]:
+        """Return the columns as the settings want them scaled, and how that was done."""
+        return (X, None) if self._settings.scale == "none" else scale_columns(X, kind=self._settings.scale)
 
-    def _build_graph(self, X: Floats, opinion: Opinion, clock: StageClock) -> None:
-        """Weigh the columns, join the rows."""
+    def _build_graph(self, rows: Rows, X: Floats, opinion: Opinion, clock: StageClock) -> None:
+        """Weigh the columns; join the rows by them, by the embedding or by the distances that were given."""
         settings = self._settings
         given = None if isinstance(settings.importances, str) else settings.importances
         self.feature_importances_ = check_importances(given, X.shape[1])
@@ -269,9 +298,17 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if settings.importances == "forest" and opinion.importances is not None:
             self.feature_importances_ = opinion.importances
         with clock.stage("graph"):
-            weighted = weight_columns(X, self.feature_importances_)
-            self._index = build_index(weighted, method=settings.neighbor_search)
-            self.graph_ = similarity_graph(self._index, **settings.graph(len(X)), n_jobs=self.n_jobs)
+            how = settings.graph(len(X))
+            if rows.distances is not None:
+                how["n_neighbors"] = settings.n_neighbors
+                self.graph_ = join_by_distances(rows.distances, **how)
+                return
+            if rows.embedding is None:
+                near = weight_columns(X, self.feature_importances_)
+            else:
+                near, self._embedding_scale = self._scale(rows.embedding)
+            self._index = build_index(near, method=settings.neighbor_search)
+            self.graph_ = similarity_graph(self._index, **how, n_jobs=self.n_jobs)
 
     def _ask_panel(
         self, rows: Rows, own: dict[str, Any], X: Floats, clock: StageClock
@@ -279,7 +316,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Grow the forest, which weighs the columns of the graph; then ask everybody."""
         question = pose(rows, X, self._settings, self.random_state, self.n_jobs)
         forest = question.grow_forest(clock)
-        self._build_graph(X, forest, clock)
+        self._build_graph(rows, X, forest, clock)
         panel = ask_panel(question, self.graph_, forest, own, clock)
         with clock.stage("probabilities"):
             return panel, conclude(question, panel, self.graph_)
@@ -294,7 +331,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._settings.needs_forest:
             with clock.stage("forest"):
                 opinion = fit_forest(X, rows.codes, **self._settings.forest, **seeded)
-        self._build_graph(X, opinion, clock)
+        self._build_graph(rows, X, opinion, clock)
         return cut_alone(rows, self.graph_, opinion, self._settings, clock, **seeded)
 
     def _tell(self) -> None:
@@ -317,52 +354,66 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.evidence_ = verdict.evidence
         self.expert_weights_, self.expert_log_loss_ = verdict.weights, verdict.log_loss
 
-    def predict_proba(self, X: Any, opinions: Any = None) -> Floats:
+    def predict_proba(self, X: Any, opinions: Any = None, embedding: Any = None) -> Floats:
         """Return the probability of each class for new rows, without solving a cut.
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features)
+        X : array-like of shape (n_queries, n_features), or None
+            None if ``fit`` had no X.
         opinions : dict of str to array-like, optional
             Probabilities of the new rows by everybody whose opinions were given in ``fit``.
+        embedding : array-like of shape (n_queries, n_dimensions), optional
+            Of the new rows, if ``fit`` was given one.
 
         Returns
         -------
         ndarray of shape (n_queries, n_classes)
-            Columns in the order of ``classes_``. All equal if no labeled part of the graph is near.
+            Columns in the order of ``classes_``. All equal if no labeled part of the graph is near. After
+            ``fit(..., graph=...)`` new rows have no neighbours, and everybody but the cut is asked.
         """
-        return self._judge(X, opinions)[0]
+        return self._judge(X, opinions, embedding)[0]
 
-    def predict(self, X: Any, opinions: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, opinions: Any = None, embedding: Any = None) -> NDArray[Any]:
         """Return the most probable class of new rows, without solving a cut.
 
         Where ``predict_proba`` is equal for all classes, the class is only the forest's guess.
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features)
-        opinions : dict of str to array-like, optional
+        X : array-like of shape (n_queries, n_features), or None
+        opinions, embedding
             As in ``predict_proba``.
 
         Returns
         -------
         ndarray of shape (n_queries,)
         """
-        distribution, guess = self._judge(X, opinions)
+        distribution, guess = self._judge(X, opinions, embedding)
         is_open = np.ptp(distribution, axis=1) == 0
         return np.asarray(self.classes_[np.where(is_open, guess, distribution.argmax(axis=1))])
 
-    def _judge(self, X: Any, opinions: Any) -> tuple[Floats, Ints]:
+    def _judge(self, X: Any, opinions: Any, embedding: Any) -> tuple[Floats, Ints]:
         """Return the probabilities of new rows, and a guess for those without evidence."""
         check_is_fitted(self)
-        raw = X = validate_data(self, X, dtype=np.float64, reset=False)
-        given = read_opinions(opinions, len(X), self.classes_)
-        check_same_names(tuple(self._answer.rows.opinions), given)
-        if self.column_scale_ is not None:
-            X = self.column_scale_.apply(X)
-        weighted = weight_columns(X, self.feature_importances_)
-        weights = similarity_to(self._index, weighted, self.graph_, n_jobs=self.n_jobs)
-        weights.data *= self._answer.found.has_evidence[weights.indices]
+        rows = self._answer.rows
+        check_same_parts(self._has_X, rows.embedding, X, embedding)
+        if self._has_X:
+            X = validate_data(self, X, dtype=np.float64, reset=False)
+        near = read_embedding(embedding, len(X) if self._has_X else None)
+        n_new = next((len(part) for part in (X, near) if part is not None), count_rows(opinions))
+        given = read_opinions(opinions, n_new, self.classes_)
+        check_same_names(tuple(rows.opinions), given)
+        raw = X if self._has_X else columns_instead(near, given)
+        X = raw if self.column_scale_ is None else self.column_scale_.apply(raw)
+        weights = None
+        if rows.distances is None:
+            if near is None:
+                near = weight_columns(X, self.feature_importances_)
+            elif self._embedding_scale is not None:
+                near = self._embedding_scale.apply(near)
+            weights = similarity_to(self._index, near, self.graph_, n_jobs=self.n_jobs)
+            weights.data *= self._answer.found.has_evidence[weights.indices]
         return self._answer.verdict.judge(NewRows(X, raw, weights, given), self.n_jobs)
 
     @property

@@ -26,7 +26,7 @@ def conclude(question: Question, panel: Panel, graph: SimilarityGraph) -> Conclu
     rows, settings = question.rows, question.settings
     codes, labeled, is_held = rows.codes, rows.labeled, rows.is_labeled & np.isinf(rows.trust)
     has_evidence = rows_with_evidence(graph, rows.is_labeled)
-    distribution = panel.distribution(panel.opinions)
+    distribution = panel.distribution(panel.pool.scores(panel.opinions))
     distribution[~has_evidence] = 1.0 / rows.classes.size
     distribution[is_held] = np.eye(rows.classes.size)[codes[is_held]]
     guess = panel.experts["forest"].probability.argmax(axis=1)

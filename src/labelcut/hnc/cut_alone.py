@@ -61,6 +61,11 @@ class CutAlone:
 
     def judge(self, new: NewRows, n_jobs: int | None) -> tuple[Floats, Ints]:
         """Return the probabilities of new rows, and a guess for those that are like no row of the table."""
+        if new.weights is None:
+            raise ValueError(
+                "fit was given a graph, in which new rows have no neighbours, and the cut decides alone "
+                "here, so nobody can judge them; fit with X or embedding=E instead, or take preset='default'."
+            )
         opinion = self.opinion.of(new.X, n_jobs=n_jobs)
         return self.one_vs_rest.judge(new.weights, opinion), np.asarray(opinion.argmax(axis=1))
 

@@ -120,6 +120,8 @@ class Panel:
     cut : HonestCuts
     pool : Pool
         How far each is believed.
+    pool_of_new : Pool
+        How far on new rows; where these have no neighbours, everybody but the cut is.
     belief : NoiseBelief
         How often labels are wrong.
     evidence : Evidence or None
@@ -136,6 +138,7 @@ class Panel:
     experts: dict[str, Opinion]
     cut: HonestCuts
     pool: Pool
+    pool_of_new: Pool
     belief: NoiseBelief
     evidence: Evidence | None
     opinions: dict[str, Floats] = field(repr=False)
@@ -165,18 +168,22 @@ class Panel:
 
     def judge(self, new: NewRows, n_jobs: int | None) -> tuple[Floats, Ints]:
         """Return the probabilities of new rows, and a guess for those that are like no row of the table."""
-        opinions = dict(new.opinions) | {"cut": self.cut.of(new.weights)}
+        opinions = dict(new.opinions)
         for name, expert in self.experts.items():
-            if name not in opinions and (name in self.weights or name == "forest"):
+            if name not in opinions and (name in self.pool_of_new.weights or name == "forest"):
                 opinions[name] = expert.of(new.X if name in EXPERTS else new.raw, n_jobs=n_jobs)
-        distribution = self.distribution(opinions)
-        is_like_none = np.asarray(new.weights.sum(axis=1)).ravel() == 0
-        distribution[is_like_none] = 1.0 / self.shares.size
+        if new.weights is None:
+            distribution = self.distribution(self.pool_of_new.scores(opinions))
+        else:
+            opinions["cut"] = self.cut.of(new.weights)
+            distribution = self.distribution(self.pool_of_new.scores(opinions))
+            is_like_none = np.asarray(new.weights.sum(axis=1)).ravel() == 0
+            distribution[is_like_none] = 1.0 / self.shares.size
         return distribution, np.asarray(opinions["forest"].argmax(axis=1))
 
-    def distribution(self, opinions: Mapping[str, Floats]) -> Floats:
-        """Return the probability of each true class of rows that the experts have these opinions on."""
-        return true_class_probability(self.pool.scores(opinions), self.belief, self.n_labeled)
+    def distribution(self, scores: Floats) -> Floats:
+        """Return the probability of each true class of rows from the log-probabilities of their label."""
+        return true_class_probability(scores, self.belief, self.n_labeled)
 
 
 def ask_panel(
@@ -233,6 +240,7 @@ def _seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> P
     asked += [name for name in experts if name not in EXPERTS]
     opinions = {name: honest[name] for name in asked}
     pool, _ = question.weigh(opinions)
+    pool_of_new = pool if rows.distances is None else _pool_without_cut(question, opinions, honest["forest"])
     scores = pool.scores(opinions)
     belief = question.believe(scores)
     labeled, judged = rows.labeled, question.hiding.is_judged
@@ -243,6 +251,7 @@ def _seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> P
         experts=experts,
         cut=cut,
         pool=pool,
+        pool_of_new=pool_of_new,
         belief=belief,
         evidence=evidence,
         opinions=opinions | ({"cut": cut.final} if "cut" in opinions else {}),
@@ -251,6 +260,12 @@ def _seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> P
         n_labeled=labeled.size,
     )
     return replace(panel, belief=belief.without_errors()) if panel.is_silent else panel
+
+
+def _pool_without_cut(question: Question, opinions: Mapping[str, Floats], forest: Floats) -> Pool:
+    """Return how far experts are believed about rows without neighbours; the forest speaks if nobody else."""
+    others = {name: opinion for name, opinion in opinions.items() if name != "cut"}
+    return question.weigh(others or {"forest": forest})[0]
 
 
 def _first_round(question: Question, forest: GroupedForest, cut: HonestCuts) -> list[Floats]:

@@ -13,6 +13,7 @@ from scipy import sparse
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.hnc.columns import column_borders
 from labelcut.hnc.labels import UNLABELED, Labels
+from labelcut.hnc.neighborhood import distance_traits
 from labelcut.hnc.order import canonical_order, stand_ins
 
 __all__ = ["NewRows", "Rows", "line_up"]
@@ -36,6 +37,10 @@ class Rows:
         What the class numbers stand for.
     opinions : dict of str to ndarray of shape (n_rows, n_classes)
         Probabilities that were given.
+    embedding : ndarray of shape (n_rows, n_dimensions) or None
+        What makes neighbours instead of the columns, absurd values clipped, not scaled.
+    distances : csr_array of shape (n_rows, n_rows) or None
+        Who is whose neighbour, if that was given.
     order : ndarray of int of shape (n_rows,)
         The row of the table that stands at each place here.
     place : ndarray of int of shape (n_rows,)
@@ -49,6 +54,8 @@ class Rows:
     trust: Floats
     classes: NDArray[Any]
     opinions: dict[str, Floats]
+    embedding: Floats | None = field(repr=False)
+    distances: sparse.csr_array[Any, Any] | None = field(repr=False)
     order: Ints
     place: Ints
 
@@ -71,19 +78,28 @@ class NewRows:
     ----------
     X, raw : ndarray of shape (n_new, n_features)
         The columns, scaled and as they came; users' classifiers see the latter.
-    weights : csr_array of shape (n_new, n_rows)
-        Their similarity to the rows of the table.
+    weights : csr_array of shape (n_new, n_rows) or None
+        Their similarity to the rows of the table; None if that is not known.
     opinions : dict of str to ndarray of shape (n_new, n_classes)
         Probabilities that were given.
     """
 
     X: Floats
     raw: Floats
-    weights: sparse.csr_array[Any, Any]
+    weights: sparse.csr_array[Any, Any] | None
     opinions: dict[str, Floats]
 
 
-def line_up(X: Floats, labels: Labels, trust: Floats, opinions: Mapping[str, Floats], *, clip: bool) -> Rows:
+def line_up(
+    X: Floats,
+    labels: Labels,
+    trust: Floats,
+    opinions: Mapping[str, Floats],
+    embedding: Floats | None,
+    distances: sparse.csr_array[Any, Any] | None,
+    *,
+    clip: bool,
+) -> Rows:
     """Return the rows in an order that depends on their content only.
 
     Parameters
@@ -92,13 +108,18 @@ def line_up(X: Floats, labels: Labels, trust: Floats, opinions: Mapping[str, Flo
     labels : Labels
     trust : ndarray of shape (n_rows,)
     opinions : mapping of str to ndarray of shape (n_rows, n_classes)
+    embedding : ndarray of shape (n_rows, n_dimensions) or None
+    distances : csr_array of shape (n_rows, n_rows) or None
     clip : bool
         Clip absurd values first, or the order would hang on how absurd they are.
     """
     raw = X
     if clip:
         X = np.clip(X, *column_borders(X))
+        embedding = None if embedding is None else np.clip(embedding, *column_borders(embedding))
     said = [column for opinion in opinions.values() for column in opinion.T]
+    said += [] if embedding is None else list(embedding.T)
+    said += [] if distances is None else distance_traits(distances)
     order = canonical_order(X, labels.codes, trust, *said)
     place = np.empty(len(X), dtype=np.intp)
     content = np.column_stack([X, *said])[order]
@@ -110,6 +131,8 @@ def line_up(X: Floats, labels: Labels, trust: Floats, opinions: Mapping[str, Flo
         trust=trust[order],
         classes=labels.classes,
         opinions={name: opinion[order] for name, opinion in opinions.items()},
+        embedding=None if embedding is None else embedding[order],
+        distances=None if distances is None else sparse.csr_array(distances[order][:, order]),
         order=order,
         place=place,
     )
