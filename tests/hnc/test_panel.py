@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from labelcut import HNC, ConfidenceHNC
+from labelcut import HNC, ConfidenceHNC, find_label_issues
 from labelcut.hnc.boosting import boost
 from labelcut.hnc.clock import hear_stages
 from labelcut.hnc.evidence import shuffle_test
@@ -199,6 +199,29 @@ def test_given_opinions_are_heard_and_wanted_again():
         clf.predict(X[:3])
     with pytest.raises(ValueError, match="fit knew no opinions of 'other'"):
         clf.predict(X[:3], opinions={"oracle": oracle[:3], "other": oracle[:3]})
+
+
+def test_probabilities_that_have_seen_the_labels_are_told_and_honest_ones_are_not():
+    X, given, truth, _ = noisy_table(400)
+    labeled = given >= 0
+    seen = np.where(labeled, given, truth) * 0.96 + 0.02
+    quick = ConfidenceHNC(experts=["forest", "cut"])
+    with pytest.warns(UserWarning, match=r"'seen'\] agree with 100.0% .*cross_val_predict\(model, X, y, "):
+        quick.fit(X, given, opinions={"seen": seen})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        quick.fit(X, given, opinions={"oracle": truth * 0.96 + 0.02})
+
+
+def test_cleanlabs_name_for_probabilities_is_taken():
+    X, given, truth, _ = noisy_table(120)
+    P = np.column_stack([0.96 - 0.92 * truth, 0.04 + 0.92 * truth])
+    quick = {"experts": ["forest", "cut"]}
+    found = find_label_issues(X, given, pred_probs=P, **quick)
+    fitted = ConfidenceHNC(**quick).fit(X, given, opinions={"pred_probs": P})
+    assert found.equals(fitted.label_issues_)
+    alone = find_label_issues(None, given, pred_probs=P, **quick)
+    assert np.mean(alone["predicted_label"] == truth) > 0.97
 
 
 def test_random_opinions_change_next_to_nothing():

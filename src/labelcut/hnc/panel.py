@@ -36,6 +36,7 @@ from labelcut.hnc.opinion import Given, Opinion, form_opinion
 from labelcut.hnc.pool import Pool, fit_pool, label_log_loss
 from labelcut.hnc.rows import NewRows, Rows
 from labelcut.hnc.second_round import grow_on_cleaned
+from labelcut.hnc.seen_labels import warn_of_seen_labels
 from labelcut.hnc.settings import EXPERTS, Settings
 
 __all__ = ["Panel", "Question", "ask_panel", "pose"]
@@ -244,6 +245,10 @@ def _seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> P
     scores = pool.scores(opinions)
     belief = question.believe(scores)
     labeled, judged = rows.labeled, question.hiding.is_judged
+    if rows.opinions:
+        _, honest_belief = question.weigh({"forest": honest["forest"], "cut": honest["cut"]})
+        for name, opinion in rows.opinions.items():
+            warn_of_seen_labels(name, opinion[judged], rows.codes[judged], honest_belief)
     codes = rows.codes[labeled]
     ranks = np.mean([rankdata(opinion[labeled], axis=0) for opinion in opinions.values()], axis=0)
     evidence = measure_evidence(np.exp(scores[labeled]), codes, ranks)
