@@ -22,6 +22,7 @@ PLACES: dict[str, tuple[int, float]] = {
     "cli": (2, 3),
     "experiments": (0, 3),
     "model_selection": (1, 2.7),
+    "annotators": (1, 2.35),
 }
 WIDTH, LINE, GAP, ROW_HEIGHT = 300, 16, 60, 230
 

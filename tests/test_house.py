@@ -21,10 +21,11 @@ ROOMS = {
     "graph": [],
     "hnc": ["cut", "graph"],
     "model_selection": ["hnc"],
+    "annotators": ["hnc"],
     "table": [],
     "auditing": ["hnc", "table"],
     "cli": ["auditing", "table"],
-    "experiments": ["cut", "graph", "hnc", "model_selection", "table", "auditing", "cli"],
+    "experiments": ["cut", "graph", "hnc", "model_selection", "annotators", "table", "auditing", "cli"],
 }
 FILE_OF_A_ROOM = r"`((?:cut|graph|hnc|table|auditing)/[a-z_]+\.py)`"
 HEAVY = {"pandas", "torch", "faiss", "matplotlib"}

@@ -16,6 +16,7 @@ from labelcut.hnc.clock import StageClock
 from labelcut.hnc.columns import ColumnScale, check_importances, scale_columns, weight_columns
 from labelcut.hnc.concluding import conclude
 from labelcut.hnc.conclusion import Conclusion
+from labelcut.hnc.crowd import ask_next, fit_crowd, has_annotators
 from labelcut.hnc.cut_alone import CutAlone, cut_alone
 from labelcut.hnc.explanation import Explanation, explain_row
 from labelcut.hnc.forest import fit_forest
@@ -139,6 +140,15 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Who weighed the columns; its ``probability`` is in the order of ``row_order_``.
     timings_ : dict of str to float
         Seconds per stage.
+    consensus_, consensus_probability_ : ndarray of shape (n_rows,)
+        With several annotators only: the answer by all labels of the row and the opinion on it, and how
+        likely it is right. ``label_issues_`` and all else then speak of the label that was learned from: the
+        class that the row's labels alone speak for.
+    annotator_quality_ : DataFrame
+        With several annotators only: ``n_labels``, ``quality`` (the share of right labels) and its
+        ``standard_error``, one line per annotator.
+    label_p_wrong_ : ndarray of shape (n_rows, n_annotators)
+        With several annotators only: the probability that each label is wrong; NaN where there is none.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -219,9 +229,10 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (n_rows, n_features), or None
             Numbers without missing values. With None the embedding stands for X or, without one, the
             opinions: rows are then alike if the same is said about them.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,) or (n_rows, n_annotators)
             Classes of any kind; -1, None or NaN for unlabeled rows. A y of only -1 and 1 has two classes
-            and no unlabeled rows.
+            and no unlabeled rows. With shape (n_rows, n_annotators) each column is an annotator, whose worth
+            is estimated with the answers; -1, None or NaN where they gave no label.
         sample_weight : array-like of shape (n_rows,), optional
             Trust in each label, by keyword only: 0 ignores a label, 1 is usual, ``inf`` never flips it. It
             is not a number of copies of the row.
@@ -250,6 +261,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_n_jobs(self.n_jobs)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if has_annotators(y):
+            fit_crowd(self, X, y, metadata)
+            return self
         row_names = getattr(X, "index", None)
         self._has_X = X is not None
         if self._has_X:
@@ -437,6 +451,23 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return explain_row(self._answer, row)
+
+    def ask_next(self, n: int) -> pd.DataFrame:
+        """Return the rows for which one more label would tell most; after a fit to several annotators.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+
+        Returns
+        -------
+        DataFrame
+            See :func:`labelcut.hnc.crowd.ask_next`.
+        """
+        check_is_fitted(self, "consensus_")
+        crowd, found = self._crowd
+        return ask_next(crowd, found, n)
 
 
 def _one_or_all(values: list[float]) -> Any:

@@ -158,6 +158,11 @@ class Panel:
         return self.pool.weights
 
     @property
+    def unseen(self) -> dict[str, Floats]:
+        """What each expert thinks of every row without the row's own label, the cut too."""
+        return self.opinions | ({"cut": self.cut.probability} if "cut" in self.opinions else {})
+
+    @property
     def noise_rates(self) -> Floats:
         """The expected share of rows of each class that carry another label."""
         return np.full(self.shares.size, UNPROVEN_P_WRONG) if self.is_silent else self.belief.mean
