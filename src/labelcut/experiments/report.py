@@ -14,6 +14,7 @@ from labelcut.experiments.reading import reading
 from labelcut.experiments.render import SCORE_TITLES, Table
 from labelcut.experiments.result_lines import Record
 from labelcut.experiments.tables.ablation import ablation_table
+from labelcut.experiments.tables.annotators import annotator_tables
 from labelcut.experiments.tables.fresh import FRESH_STUDIES
 from labelcut.experiments.tables.noise import confidence_table, noise_table
 from labelcut.experiments.tables.runs import failure_table, progress_table
@@ -49,6 +50,7 @@ def all_tables(by_study: dict[str, list[Record]]) -> dict[str, list[Table]]:
         "time": lambda records: [time_table(Lines(records), noise) for noise in NOISES],
         "ablation": lambda records: [ablation_table(records)],
         "noise": lambda records: [noise_table(records, score) for score in ("accuracy", "noise_f1")],
+        "annotators": annotator_tables,
         **FRESH_STUDIES,
     }
     found = {study: build(by_study[study]) for study, build in builders.items() if by_study[study]}
@@ -131,6 +133,7 @@ def _chapters(by_study: dict[str, list[Record]], drawn: dict[str, Any]) -> list[
         *_chapter("Kinds of noise", found.get("kinds", [])),
         *_chapter("Few labels", found.get("few", [])),
         *_chapter("Without signal, and with every label right", found.get("no-signal", [])),
+        *_chapter("Several annotators", found.get("annotators", [])),
         *_chapter("Synthetic sets", found.get("synthetic", [])),
         *_pictures(drawn, "improvement"),
         *_chapter("Confidences", found.get("confidence", [])),

@@ -25,11 +25,12 @@ from labelcut.errors import BadTable
 from labelcut.experiments import scores
 from labelcut.experiments.claims import Claims, open_claims
 from labelcut.experiments.cluster import cluster
+from labelcut.experiments.crowds import crowd_rows, is_crowd, make_crowd, score_crowd
 from labelcut.experiments.data import REAL, Synthetic, synthetic_grid
 from labelcut.experiments.drawn import DRAWN
 from labelcut.experiments.kept import Kept
 from labelcut.experiments.loading import load, rows_of
-from labelcut.experiments.methods import get_method
+from labelcut.experiments.methods import Method, get_method
 from labelcut.experiments.methods.base import Inputs
 from labelcut.experiments.noise import Task, make_task, seed_of
 from labelcut.experiments.noise_kinds import KINDS, UNIFORM
@@ -133,9 +134,13 @@ def parse_study(name: str, config: dict[str, Any]) -> Study:
     late = {one.name for one in synthetic_grid()} - {one.name for one in sample_grid(synthetic_grid(1))}
     ordered = sorted(
         runs.values(),
-        key=lambda run: (run.data in late, rows_of(run.data), run.data, run.seed, run.kind, run.noise),
+        key=lambda run: (run.data in late, _rows_of(run.data), run.data, run.seed, run.kind, run.noise),
     )
     return Study(name, config["title"], tuple(ordered), tuple(config.get("reuses", ())))
+
+
+def _rows_of(data: str) -> int:
+    return crowd_rows(data) if is_crowd(data) else rows_of(data)
 
 
 def _data_names(part: dict[str, Any]) -> list[str]:
@@ -172,6 +177,8 @@ def execute(run: Run, kept: Kept | None = None) -> Record:
     record["versions"] = _versions(method.packages)
     start = time.perf_counter()
     try:
+        if is_crowd(run.data):
+            return record | _combine_crowd(run, method, kept)
         task = task_of(run, kept)
         inputs = Inputs(
             task.X,
@@ -208,6 +215,20 @@ def execute(run: Run, kept: Kept | None = None) -> Record:
         where = f"{Path(place.filename).name}:{place.lineno}"
         record["error"] = f"{type(problem).__name__} in {where}: {problem}"[:500]
     return record
+
+
+def _combine_crowd(run: Run, method: Method, kept: Kept) -> Record:
+    """Combine the labels of several annotators; give seconds and scores."""
+    key = (run.data, run.seed)
+    task = kept.find("crowd", key) or kept.keep("crowd", key, make_crowd(run.data, run.seed))
+    combine = method.load()
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcome = combine(task)
+    seconds = {"total": round(time.perf_counter() - start, 4)}
+    found = score_crowd(task, outcome)
+    return {"seconds": seconds, "scores": {name: value and round(value, 6) for name, value in found.items()}}
 
 
 def task_of(run: Run, kept: Kept) -> Task:

@@ -37,7 +37,17 @@ from scipy.special import expit, logit, softmax, xlogy
 from labelcut.arrays import Floats, Ints
 from labelcut.hnc.labels import UNLABELED
 
-__all__ = ["Answers", "CrowdLabels", "Worth", "answer", "information", "p_wrong", "settle", "weigh"]
+__all__ = [
+    "Answers",
+    "CrowdLabels",
+    "Worth",
+    "answer",
+    "information",
+    "log_likelihood",
+    "p_wrong",
+    "settle",
+    "weigh",
+]
 
 #: So many labels the crowd is worth when an annotator's accuracy is estimated: five labels say little.
 WORTH_LABELS = 5.0
@@ -186,12 +196,16 @@ def start(labels: CrowdLabels) -> Worth:
 
 def answer(labels: CrowdLabels, worth: Worth, opinion: Floats | None = None) -> Floats:
     """Return P(true class) of every row by its labels, each worth what its annotator is worth."""
-    said = np.log(worth.confusion)[labels.annotator, :, labels.code]
     if opinion is None:
         prior = np.broadcast_to(np.log(worth.shares), (labels.n_rows, labels.n_classes))
     else:
         prior = np.log(np.maximum(opinion, LEAST_OPINION))
-    return np.asarray(softmax(prior + labels.sum_by_row(said), axis=1))
+    return np.asarray(softmax(prior + log_likelihood(labels, worth), axis=1))
+
+
+def log_likelihood(labels: CrowdLabels, worth: Worth) -> Floats:
+    """Return log P(the labels of each row | its class), shape (n_rows, n_classes)."""
+    return labels.sum_by_row(np.log(worth.confusion)[labels.annotator, :, labels.code])
 
 
 def weigh(labels: CrowdLabels, probability: Floats) -> Worth:

@@ -1,8 +1,8 @@
 """A fit to the labels of several annotators: their worth, the answers and the panel of experts in turn.
 
 The panel learns from one label per row, the class that the row's labels speak for, trusted as far as it leads
-over the next class; where two classes are level the row is unlabeled. What the panel then thinks of each row
-without the row's own labels is the opinion with which worth and answers are estimated again, and by the new
+over the next class; where two classes are level the row is unlabeled. What its experts then think of each row
+without the row's own labels are the opinions with which worth and answers are estimated again, and by the new
 worth the labels speak anew. The panel's opinion on a row never becomes part of the label it learns from, or
 it would confirm itself.
 """
@@ -19,20 +19,16 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from labelcut.arrays import Floats
-from labelcut.hnc.annotators import Answers, CrowdLabels, answer, information, p_wrong, settle
+from labelcut.hnc.annotators import Answers, CrowdLabels, answer, information, log_likelihood, p_wrong, settle
 from labelcut.hnc.evidence import measure_evidence
-from labelcut.hnc.judgement import true_class_probability
 from labelcut.hnc.labels import UNLABELED, Labels, plain, read_labels
-from labelcut.hnc.noise_floor import believe_rates
 from labelcut.hnc.order import canonical_order
 from labelcut.hnc.panel import Panel
-from labelcut.hnc.pool import fit_pool
+from labelcut.hnc.pool import fit_pool_through
 from labelcut.parameters import whole
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from labelcut.hnc.classifier import ConfidenceHNC
 
 __all__ = ["Crowd", "ask_next", "fit_crowd", "has_annotators", "quality_table", "read_crowd", "settle_with"]
 
@@ -44,6 +40,9 @@ MAX_ROUNDS = 2
 
 #: The panel is not asked again for fewer changed labels than this share.
 CHANGED_SHARE = 0.005
+
+#: Given opinions are weighed until no probability moves by more than this, or so often.
+WEIGHED_AGREEMENT, MAX_WEIGHINGS = 1e-3, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +118,7 @@ def _refuse_one_hot(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
         )
 
 
-def fit_crowd(estimator: ConfidenceHNC, X: Any, Y: Any, metadata: dict[str, Any]) -> None:
+def fit_crowd(estimator: Any, X: Any, Y: Any, metadata: dict[str, Any]) -> None:
     """Fit an estimator to the labels of several annotators and store what is said about them."""
     if metadata.get("sample_weight") is not None:
         raise ValueError(
@@ -134,12 +133,12 @@ def fit_crowd(estimator: ConfidenceHNC, X: Any, Y: Any, metadata: dict[str, Any]
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             estimator.fit(X, Labels(crowd.classes, target), **metadata, sample_weight=trust)
-        opinion = _unseen(estimator)
-        found = settle(crowd.labels, opinion)
+        opinions = _unseen(estimator)
+        found = settle_with(crowd, opinions)
         learned = target
         target, trust = speak(crowd, found)
         is_lost = np.setdiff1d(learned, target).size > 0
-        if opinion is None or is_lost or np.mean(learned != target) < CHANGED_SHARE:
+        if not opinions or is_lost or np.mean(learned != target) < CHANGED_SHARE:
             break
     for warning in told:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
@@ -159,7 +158,12 @@ def speak(crowd: Crowd, found: Answers) -> tuple[NDArray[np.int64], Floats]:
 
 
 def settle_with(crowd: Crowd, opinions: Mapping[str, Floats]) -> Answers:
-    """Return answers and worth by the labels and given opinions, weighed by labels they have not seen.
+    """Return answers and worth by the labels and opinions; how far these are believed is estimated, too.
+
+    Opinions o[e] on a row become the prior ``exp(b[k] + sum over e of w[e] * log o[e, k])``, normalised. The
+    weights are those under which the labels that were given are likeliest, each seen through the confusion of
+    its annotator. That the annotators agree among themselves tells how often they err, so the prior may be
+    surer than any label alone would let it be. Opinions that know nothing are not heard.
 
     Parameters
     ----------
@@ -168,44 +172,53 @@ def settle_with(crowd: Crowd, opinions: Mapping[str, Floats]) -> Answers:
         Probabilities by models that did not see the row's labels.
     """
     found = settle(crowd.labels)
-    for _ in range(MAX_ROUNDS if opinions else 0):
-        target, trust = speak(crowd, found)
-        _refuse_lost_class(crowd, target)
-        found = settle(crowd.labels, _weighed(opinions, target, trust))
+    if not opinions:
+        return found
+    target, _ = speak(crowd, found)
+    _refuse_lost_class(crowd, target)
+    if not _knows_something(opinions, target):
+        return found
+    for _ in range(MAX_WEIGHINGS):
+        before = found.probability
+        found = settle(crowd.labels, _weighed(crowd, opinions, found))
+        if np.abs(found.probability - before).max() <= WEIGHED_AGREEMENT:
+            break
     return found
 
 
-def _weighed(opinions: Mapping[str, Floats], target: NDArray[np.int64], trust: Floats) -> Floats | None:
-    """Return P(true class) by all opinions together, as a panel would weigh them; None if they know nothing.
+def _knows_something(opinions: Mapping[str, Floats], target: NDArray[np.int64]) -> bool:
+    """Tell whether the opinions predict what the labels speak for better than chance."""
+    is_learned = target != UNLABELED
+    ranks = np.mean([rankdata(p[is_learned], axis=0) for p in opinions.values()], axis=0)
+    evidence = measure_evidence(ranks, target[is_learned].astype(np.intp), ranks)
+    return evidence is None or evidence.is_there
+
+
+def _weighed(crowd: Crowd, opinions: Mapping[str, Floats], found: Answers) -> Floats:
+    """Return the prior of every row by all opinions together.
 
     Rows are weighed in an order that depends on their content only, since the weights are sums over rows.
     """
-    said = np.hstack(list(opinions.values()))
-    order = canonical_order(said, target, trust)
-    learned = order[target[order] != UNLABELED]
-    codes, seen = target[learned], {name: p[learned] for name, p in opinions.items()}
-    pool = fit_pool(seen, codes)
-    belief = believe_rates(pool.scores(seen), codes, trust[learned])
-    if said.shape[1] // len(opinions) > 2:
-        pool = fit_pool(seen, codes, belief.channel(belief.mean))
-        belief = believe_rates(pool.scores(seen), codes, trust[learned])
-    ranks = np.mean([rankdata(p, axis=0) for p in seen.values()], axis=0)
-    evidence = measure_evidence(np.exp(pool.scores(seen)), codes, ranks)
-    if evidence is not None and not evidence.is_there:
-        return None
-    found = np.empty_like(next(iter(opinions.values())))
-    found[order] = true_class_probability(
-        pool.scores({name: p[order] for name, p in opinions.items()}), belief, codes.size
+    likelihood = log_likelihood(crowd.labels, found.worth)
+    likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
+    order = canonical_order(np.hstack([*opinions.values(), likelihood]))
+    has_label = np.bincount(crowd.labels.row, minlength=crowd.labels.n_rows) > 0
+    judged = order[has_label[order]]
+    pool = fit_pool_through(
+        {name: p[judged] for name, p in opinions.items()}, likelihood[judged], np.eye(crowd.classes.size)
     )
-    return found
+    return np.exp(pool.scores(opinions))
 
 
-def _unseen(estimator: ConfidenceHNC) -> Floats | None:
-    """Return what the panel thinks of every row without its labels; None if the cut decided alone."""
+def _unseen(estimator: Any) -> dict[str, Floats]:
+    """Return what the panel's experts think of every row without its labels.
+
+    Nothing if the cut decided alone, or if the panel is silent.
+    """
     verdict, place = estimator._answer.verdict, estimator._answer.rows.place
-    if not isinstance(verdict, Panel):
-        return None
-    return verdict.distribution(verdict.unseen)[place]
+    if not isinstance(verdict, Panel) or verdict.is_silent:
+        return {}
+    return {name: opinion[place] for name, opinion in verdict.unseen.items()}
 
 
 def _refuse_lost_class(crowd: Crowd, target: NDArray[np.int64]) -> None:
@@ -219,7 +232,7 @@ def _refuse_lost_class(crowd: Crowd, target: NDArray[np.int64]) -> None:
         )
 
 
-def _store(estimator: ConfidenceHNC, crowd: Crowd, found: Answers) -> None:
+def _store(estimator: Any, crowd: Crowd, found: Answers) -> None:
     """Store the answers; rows without any label have what the fit says about them."""
     labels, probability = crowd.labels, found.probability.copy()
     is_open = np.bincount(labels.row, minlength=labels.n_rows) == 0

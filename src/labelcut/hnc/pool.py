@@ -16,7 +16,7 @@ from scipy.special import log_softmax
 
 from labelcut.arrays import Floats, Ints
 
-__all__ = ["Pool", "fit_pool", "label_log_loss"]
+__all__ = ["Pool", "fit_pool", "fit_pool_through", "label_log_loss"]
 
 #: Equal weights are worth so many labels.
 PENALTY = 10.0
@@ -60,10 +60,25 @@ def fit_pool(opinions: Mapping[str, Floats], codes: Ints, channel: Floats | None
     channel : ndarray of shape (n_classes, n_classes), optional
         The noise through which labels are seen; by default none.
     """
+    n_classes = next(iter(opinions.values())).shape[1]
+    channel = np.eye(n_classes) if channel is None else channel
+    return fit_pool_through(opinions, channel[:, codes].T, channel)
+
+
+def fit_pool_through(opinions: Mapping[str, Floats], into_label: Floats, channel: Floats) -> Pool:
+    """Return the weights under which what was said about each row is likeliest.
+
+    Parameters
+    ----------
+    opinions : mapping of str to ndarray of shape (n_judged, n_classes)
+        The probabilities of each expert.
+    into_label : ndarray of shape (n_judged, n_classes)
+        How likely a row's labels are for each true class, up to a factor per row.
+    channel : ndarray of shape (n_classes, n_classes)
+        What the pool's scores are seen through.
+    """
     logs = np.array([_log_shares(opinion) for opinion in opinions.values()])
     n_experts, _, n_classes = logs.shape
-    channel = np.eye(n_classes) if channel is None else channel
-    into_label = channel[:, codes].T
     equal = np.full(n_experts, 1.0 / n_experts)
 
     def loss(theta: Floats) -> tuple[float, Floats]:

@@ -25,14 +25,18 @@ class Method:
     shares: str = ""
     """What it has in common with other methods on the same table; a worker does their runs in turn."""
 
-    def load(self) -> Callable[..., Outcome]:
+    of_crowds: bool = False
+    """Whether it combines labels of several annotators: ``function(task) -> CrowdOutcome``."""
+
+    def load(self) -> Callable[..., Any]:
         """Give the adapter; the first call imports its libraries."""
         module = import_module(f"labelcut.experiments.methods.{self.module}")
-        return cast("Callable[..., Outcome]", getattr(module, self.function))
+        return cast("Callable[..., Any]", getattr(module, self.function))
 
     def fit(self, inputs: Inputs, **settings: Any) -> Outcome:
         """Run the adapter; `settings` go before the method's own."""
-        return self.load()(inputs, **(self.settings | settings))
+        outcome: Outcome = self.load()(inputs, **(self.settings | settings))
+        return outcome
 
 
 _TORCH = ("torch",)
@@ -81,6 +85,33 @@ METHODS = {
         Method("coteaching", "Co-teaching+", "coteaching", packages=_TORCH),
         Method("coteaching_clean", "Co-teaching+ (clean)", "coteaching", {"mode": "clean"}, packages=_TORCH),
         Method("resnet", "ResNet", "resnet", packages=_TORCH),
+        Method("majority", "Majority", "crowds", function="majority", of_crowds=True),
+        Method(
+            "dawid_skene",
+            "Dawid-Skene (crowd-kit)",
+            "crowds",
+            function="dawid_skene",
+            packages=("crowd-kit",),
+            of_crowds=True,
+        ),
+        Method(
+            "crowdlab",
+            "CROWDLAB (cleanlab)",
+            "crowds",
+            function="crowdlab",
+            packages=_CLEANLAB,
+            of_crowds=True,
+        ),
+        Method("combined", "combine", "crowds", function="combined", is_ours=True, of_crowds=True),
+        Method(
+            "combined_opinion",
+            "combine, opinion",
+            "crowds",
+            function="combined_opinion",
+            is_ours=True,
+            of_crowds=True,
+        ),
+        Method("crowd_fit", "fit(X, Y)", "crowds", function="fitted", is_ours=True, of_crowds=True),
     )
 }
 
