@@ -38,10 +38,20 @@ def dawid_skene(task: CrowdTask) -> CrowdOutcome:
 
 
 def crowdlab(task: CrowdTask) -> CrowdOutcome:
-    """CROWDLAB of cleanlab with the same opinion; suspicion is 1 - its quality of each label."""
+    """CROWDLAB of cleanlab with the same opinion; suspicion is 1 - its quality of each label.
+
+    It refuses one label a row and names the function to use then, which is used: the answer is the label.
+    """
     import pandas as pd
     from cleanlab.multiannotator import get_label_quality_multiannotator
+    from cleanlab.rank import get_label_quality_scores
 
+    is_given = task.said != -1
+    if (is_given.sum(axis=1) == 1).all():
+        only = task.said.max(axis=1)
+        own = get_label_quality_scores(only, task.opinion)
+        suspicion = np.where(is_given, 1.0 - own[:, None], np.nan)
+        return CrowdOutcome(only, np.ones(task.said.shape[1]), suspicion)
     said = pd.DataFrame(np.where(task.said == -1, np.nan, task.said))
     found = get_label_quality_multiannotator(said, task.opinion, verbose=False)
     per_row = found["label_quality"]
