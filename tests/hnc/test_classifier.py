@@ -624,7 +624,7 @@ def test_negative_weights_are_refused():
 def test_unknown_metadata_is_refused():
     X, y = make_moons(40, random_state=0)
     with pytest.raises(
-        TypeError, match=r"fit\(\) got groups; beside X and y it takes sample_weight and opinions"
+        TypeError, match=r"fit\(\) got groups; .* it takes sample_weight, opinions, embedding, graph"
     ):
         small().fit(X, y, groups=y)
 
