@@ -124,3 +124,10 @@ def test_threads_do_not_matter():
     ]
     assert runs[0].join_at.tobytes() == runs[1].join_at.tobytes()
     assert runs[0].tradeoff == runs[1].tradeoff
+
+
+def test_who_listens_is_passed_on_to_the_solver(monkeypatch):
+    graph, truth = two_clouds()
+    monkeypatch.setattr("labelcut.hnc.objective.parametric_cut", lambda *_, **options: options["on_progress"])
+    nothing = np.zeros(truth.size)
+    assert confidence_cut(graph, truth, nothing, nothing, on_progress=print) is print

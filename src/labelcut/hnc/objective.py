@@ -13,6 +13,7 @@ import numpy as np
 
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.cut import CutPath, parametric_cut
+from labelcut.cut.path import Progress
 from labelcut.graph import SimilarityGraph
 
 __all__ = ["confidence_cut"]
@@ -27,6 +28,7 @@ def confidence_cut(
     hidden: Mask | None = None,
     t_range: float = np.inf,
     n_jobs: int | None = None,
+    on_progress: Progress | None = None,
 ) -> CutPath:
     """Return the nested cuts of Confidence HNC for every trade-off.
 
@@ -46,6 +48,8 @@ def confidence_cut(
         Solve for trade-offs between ``-t_range`` and ``t_range`` only.
     n_jobs : int, optional
         Threads inside the solver.
+    on_progress : callable(n_settled, n_nodes), optional
+        Hears how far the solver is.
     """
     if hidden is not None:
         sign = np.where(hidden, 0, sign)
@@ -60,4 +64,5 @@ def confidence_cut(
         t_min=-t_range,
         t_max=t_range,
         n_jobs=n_jobs,
+        on_progress=on_progress,
     )

@@ -140,7 +140,7 @@ def separate(
 
     with clock.stage("final cut"):
         prior_term = choice.strength * scale * pull
-        path = confidence_cut(graph, sign, label_term, prior_term, n_jobs=n_jobs)
+        path = confidence_cut(graph, sign, label_term, prior_term, n_jobs=n_jobs, on_progress=clock.part_done)
         is_positive_side = path.source_side(choice.tradeoff)
 
     with clock.stage("probabilities"):
