@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm, rankdata
 from scored import apart, class_scores, overlap
 
@@ -43,6 +43,21 @@ def test_one_sided_noise_is_told_from_symmetric_noise():
     assert together.mean[0] == together.mean[1]
 
 
+def test_one_sided_noise_of_a_small_side_is_found_too():
+    scores, codes, _ = overlap(400, slope=6, share=0.35, noise=(0.0, 0.3), seed=2)
+    found = rates_of(scores, codes)
+    assert found.is_own.all()
+    assert found.mean == pytest.approx([0.0, 0.3], abs=0.08)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.16, 0.3])
+@pytest.mark.parametrize("slope", [1.0, 1.5, 2.5])
+def test_classes_of_unequal_size_are_not_taken_for_one_sided_noise(share, slope):
+    for seed in range(3):
+        scores, codes, _ = overlap(3000, share=share, slope=slope, seed=seed)
+        assert not rates_of(scores, codes).is_own.any()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_symmetric_noise_is_never_called_one_sided(seed):
     scores, codes, _ = overlap(500, slope=4, noise=(0.2, 0.2), seed=seed)
@@ -62,7 +77,8 @@ def test_wrong_labels_that_all_fall_on_one_class_are_seen_to_do_so():
     codes = np.where((codes == 0) & (rng.random(codes.size) < 0.3), 2, codes)
     channel = np.array([[0.7, 0, 0.3, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
     found = rates_of(np.log(np.exp(scores) @ channel), codes)
-    assert found.is_own.tolist() == [True, False, False, False]
+    assert found.is_own[0]
+    assert found.mean == pytest.approx([0.3, 0, 0, 0], abs=0.02)
     assert found.direction[0].argmax() == 2
     assert found.direction.sum(axis=1) == pytest.approx(1)
     assert found.channel(found.mean).sum(axis=1) == pytest.approx(1)
@@ -95,7 +111,8 @@ def test_the_likelihood_is_that_of_a_plain_loop():
     scores, codes, _ = overlap(40, slope=3, noise=(0.1, 0.1))
     side = noise_floor._side(scores, codes, 1)
     grid = np.array([0.0, 0.1, 0.3])
-    found = noise_floor._floor_likelihood(side, np.ones(40), grid, 2)
+    by_shape = noise_floor._likelihood_by_shape(side, np.ones(40), grid, 2)
+    found = logsumexp(by_shape + noise_floor._LOG_SHAPES, axis=1)
     assert found == pytest.approx([plain_likelihood(scores, codes, e) for e in grid], rel=1e-9)
 
 

@@ -124,13 +124,12 @@ def believe_rates(scores: Floats, codes: Ints, trust: Floats, *, may_differ: boo
     prior[0] += CLEAN_SHARE
     log_prior = np.log(prior)
     sides = [_side(scores, codes, c) for c in range(n_classes)]
-    likelihood = np.array([_floor_likelihood(side, trust, grid, n_classes) for side in sides])
+    by_shape = np.array([_likelihood_by_shape(side, trust, grid, n_classes) for side in sides])
     is_open = np.isfinite(trust)
     is_own = np.zeros(n_classes, dtype=bool)
     if may_differ:
-        is_own = _differing_classes(sides, likelihood, log_prior, is_open)
-    common = likelihood[~is_own].sum(axis=0)
-    posterior = softmax(log_prior + np.where(is_own[:, None], likelihood, common), axis=1)
+        is_own = _differing_classes(sides, by_shape, log_prior, is_open)
+    posterior = _posterior(by_shape, is_own, log_prior)
     return NoiseBelief(grid, posterior, is_own, _wrong_directions(sides, codes, is_open))
 
 
@@ -177,57 +176,56 @@ def _side(scores: Floats, codes: Ints, c: int) -> _Side:
     return _Side(rows, normal[rows] - normal[least].mean(), tie, codes[rows] != c, border)
 
 
-def _floor_likelihood(side: _Side, trust: Floats, grid: Floats, n_classes: int) -> Floats:
-    """Return the log-likelihood of each rate of the grid, given the contrary labels of one side.
+def _likelihood_by_shape(side: _Side, trust: Floats, grid: Floats, n_classes: int) -> Floats:
+    """Return the log-likelihood of each rate and each shape of overlap, given one side's contrary labels.
 
     At sureness u a label is contrary with probability ``e + (1 - e - e') p(u)``: e is the rate, e' = e /
     (n_classes - 1) the chance that a wrong label falls on this class, p the overlap, which starts at the
-    border and dies away; how fast is averaged over. A reviewed label is contrary with probability p.
+    border and dies away. A reviewed label is contrary with probability p.
     """
     n = side.rows.size
     if n == 0:
-        return np.zeros(grid.size)
+        return np.zeros((grid.size, _LOG_SHAPES.size))
     bins = np.arange(n) * min(N_BINS, n) // n
     size = np.bincount(bins)
     depth = np.bincount(bins, side.depth) / size
     rank = np.bincount(bins, (np.arange(n) + 0.5) / n) / size
     keep = (1.0 - grid - grid / (n_classes - 1))[:, None, None]
     start = np.clip((side.border - grid[:, None, None]) / keep, 1e-6, 1.0 - 1.0 / n_classes)
-    shapes = (
-        (expit(logit(start) - SLOPES[:, None] * depth), _LOG_SLOPES + np.log(1.0 - POWER_SHARE)),
-        (start * (1.0 - rank) ** POWERS[:, None], np.full(POWERS.size, np.log(POWER_SHARE / POWERS.size))),
-    )
+    falling = expit(logit(start) - SLOPES[:, None] * depth)
+    overlap = np.concatenate([falling, start * (1.0 - rank) ** POWERS[:, None]], axis=1)
     is_reviewed = np.isinf(trust[side.rows])
     weight = np.where(is_reviewed, 1.0, trust[side.rows])
-    parts = []
-    for overlap, log_share in shapes:
-        total = np.zeros(overlap.shape[:2])
-        noisy = grid[:, None, None] + keep * overlap
-        for is_counted, contrary in ((~is_reviewed, noisy), (is_reviewed, overlap)):
-            if is_counted.any():
-                counted = np.where(is_counted, weight, 0.0)
-                hits = np.bincount(bins, side.spread(counted * side.is_contrary))
-                misses = np.bincount(bins, side.spread(counted)) - hits
-                contrary = np.clip(contrary, 1e-9, 1.0 - 1e-9)
-                total += np.log(contrary) @ hits + np.log1p(-contrary) @ misses
-        parts.append(logsumexp(total + log_share, axis=1))
-    return np.asarray(np.logaddexp(*parts))
+    total = np.zeros(overlap.shape[:2])
+    for is_counted, contrary in (
+        (~is_reviewed, grid[:, None, None] + keep * overlap),
+        (is_reviewed, overlap),
+    ):
+        if is_counted.any():
+            counted = np.where(is_counted, weight, 0.0)
+            hits = np.bincount(bins, side.spread(counted * side.is_contrary))
+            misses = np.bincount(bins, side.spread(counted)) - hits
+            contrary = np.clip(contrary, 1e-9, 1.0 - 1e-9)
+            total += np.log(contrary) @ hits + np.log1p(-contrary) @ misses
+    return total
 
 
-def _log_slopes() -> Floats:
-    log_share = -0.5 * (np.log(SLOPES / USUAL_SLOPE) / SLOPE_SPREAD) ** 2
-    return np.asarray(log_share - logsumexp(log_share))
+def _log_shapes() -> Floats:
+    """Return the prior of every slope and every power."""
+    slopes = -0.5 * (np.log(SLOPES / USUAL_SLOPE) / SLOPE_SPREAD) ** 2
+    slopes += np.log(1.0 - POWER_SHARE) - logsumexp(slopes)
+    return np.concatenate([slopes, np.full(POWERS.size, np.log(POWER_SHARE / POWERS.size))])
 
 
-_LOG_SLOPES = _log_slopes()
+_LOG_SHAPES = _log_shapes()
 
 
-def _differing_classes(sides: list[_Side], likelihood: Floats, log_prior: Floats, is_open: Mask) -> Mask:
+def _differing_classes(sides: list[_Side], by_shape: Floats, log_prior: Floats, is_open: Mask) -> Mask:
     """Return the classes whose rate clearly differs from that of all others.
 
     Two things have to say so: the floors, at odds of five to one, and the plain share of contrary labels
-    among the surest rows, by three standard errors. The first alone is moved by the shape of the overlap,
-    the second by its size.
+    among the surest rows, by three standard errors. The floors are asked under one shape of overlap for all
+    sides, as a logistic truth has one slope: a side must not explain by slow overlap what the others deny.
     """
     n_classes = len(sides)
     counts = np.zeros((n_classes, 2))
@@ -235,11 +233,12 @@ def _differing_classes(sides: list[_Side], likelihood: Floats, log_prior: Floats
         counted = is_open[side.rows].astype(float)
         for i, values in enumerate((counted * side.is_contrary, counted)):
             counts[c, i] = side.spread(values)[side.surest].sum()
+    together = logsumexp(_over_rates(by_shape.sum(axis=0), log_prior) + _LOG_SHAPES)
     differs = np.zeros(n_classes, dtype=bool)
     for c in range(n_classes):
         rest = np.arange(n_classes) != c
-        own, other = likelihood[c], likelihood[rest].sum(axis=0)
-        odds = logsumexp(log_prior + own) + logsumexp(log_prior + other) - logsumexp(log_prior + own + other)
+        apart = _over_rates(by_shape[c], log_prior) + _over_rates(by_shape[rest].sum(axis=0), log_prior)
+        odds = logsumexp(apart + _LOG_SHAPES) - together
         # One label of each kind is added, or a share of 0 would seem to be known without error.
         hits, size = np.array([counts[c], counts[rest].sum(axis=0)]).T
         share = (hits + 1.0) / (size + 2.0)
@@ -247,6 +246,32 @@ def _differing_classes(sides: list[_Side], likelihood: Floats, log_prior: Floats
         is_far = abs(share[0] - share[1]) > DIFFERENCE_ERRORS * error
         differs[c] = is_far and odds > np.log(DIFFERENCE_ODDS * n_classes / 2)
     return differs
+
+
+def _over_rates(by_shape: Floats, log_prior: Floats) -> Floats:
+    """Return the log-probability of the labels for every shape, averaged over the rates."""
+    return np.asarray(logsumexp(by_shape + log_prior[:, None], axis=0))
+
+
+def _posterior(by_shape: Floats, is_own: Mask, log_prior: Floats) -> Floats:
+    """Return the probability of each rate, for every class.
+
+    A common rate is read off all sides, each of which may fall in its own way. Where classes have rates of
+    their own, one shape of overlap holds for all sides.
+    """
+    if not is_own.any():
+        each = logsumexp(by_shape + _LOG_SHAPES, axis=2)
+        return np.tile(softmax(log_prior + each.sum(axis=0)), (is_own.size, 1))
+    groups = [np.flatnonzero(is_own)[[i]] for i in range(int(is_own.sum()))]
+    if not is_own.all():
+        groups.append(np.flatnonzero(~is_own))
+    joint = [by_shape[group].sum(axis=0) for group in groups]
+    evidence = np.array([_over_rates(likelihood, log_prior) for likelihood in joint])
+    posterior = np.empty((is_own.size, log_prior.size))
+    for i, group in enumerate(groups):
+        others = evidence.sum(axis=0) - evidence[i] + _LOG_SHAPES
+        posterior[group] = softmax(log_prior + logsumexp(joint[i] + others, axis=1))
+    return posterior
 
 
 def _wrong_directions(sides: list[_Side], codes: Ints, is_open: Mask) -> Floats:
