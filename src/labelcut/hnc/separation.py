@@ -108,23 +108,19 @@ def separate(
     prior = Prior.fit(opinion, sign, settings.noise) if settings.prior_strengths else Prior(0.0, None)
     pull, noise = prior.of(opinion), prior.rates
     scale = label_worth(graph, settings.confidence_scale)
-
     worth = scale * settings.confidence_strength
 
-    def price(confidence: Floats, seen: Ints) -> Floats:
-        return price_labels(confidence, seen, trust, worth, noise)
+    def trust_and_price(seen: Ints) -> tuple[Floats, Floats]:
+        confidence = trust_labels(graph, seen, trust, settings, n_jobs)
+        return confidence, price_labels(confidence, seen, trust, worth, noise)
 
     with clock.stage("confidence cuts"):
-        confidence = trust_labels(graph, sign, trust, settings, n_jobs)
-        label_term = price(confidence, sign)
+        confidence, label_term = trust_and_price(sign)
 
     with clock.stage("fold cuts"):
         label_terms = [label_term] * len(folds)
         if settings.confidence_in_folds == "each":
-            in_fold = [np.where(hidden, 0, sign) for hidden in folds]
-            label_terms = [
-                price(trust_labels(graph, seen, trust, settings, n_jobs), seen) for seen in in_fold
-            ]
+            label_terms = [trust_and_price(np.where(hidden, 0, sign))[1] for hidden in folds]
         choice = choose_tradeoff(
             graph,
             sign,
