@@ -146,3 +146,15 @@ def test_the_same_in_python(audited):
         labelcut.audit(frame, label="churned", top=0)
     with pytest.raises(ValueError, match="min_p_wrong=90; give a probability from 0 to 1"):
         labelcut.audit(frame, label="churned", min_p_wrong=90)
+
+
+def test_labels_that_were_left_out_are_not_called_right(audited, capsys):
+    folder, _, found = audited
+    words = ("--baseline", folder / "out" / "summary.json")
+    code, summary, issues = narrowed(audited, *words)
+    assert (code, len(issues)) == (0, 0)
+    assert summary["counts"]["left_out"] == len(found.issues)
+    assert run("audit", folder / "shop.csv", *AUDIT, *words, "--out", folder / "narrowed") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"No label beside the {len(found.issues)} left out looks wrong\n")
+    assert "none stands out" not in shown

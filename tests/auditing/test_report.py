@@ -77,7 +77,7 @@ def test_headline_estimate_curve_and_probabilities_say_the_same(audit):
 def headline(n, labeled, wrong, found, *, is_known=True):
     """The headline of an audit with so many suspects and so many wrong labels expected."""
     facts = {
-        "counts": {"suspects": n, "labeled": labeled},
+        "counts": {"left_out": 0, "suspects": n, "labeled": labeled},
         "estimate": {
             "wrong": wrong,
             "share": wrong / labeled if is_known else None,

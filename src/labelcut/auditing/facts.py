@@ -78,7 +78,7 @@ def gather_facts(
     is_known = model.evidence_ is None or model.evidence_.is_there
     estimate = _estimate(rows, is_known)
     facts: dict[str, Any] = {
-        **_about(table, rows, matched, n_issues),
+        **_about(table, rows, matched, n_issues, judged.n_left_out),
         "estimate": estimate,
         "evidence": _evidence(model.evidence_),
         "by_class": _by_class(table, judged, is_known),
@@ -111,7 +111,9 @@ def column_weights(table: Table, encoded: Encoded, model: ConfidenceHNC) -> dict
     return weights
 
 
-def _about(table: Table, rows: pd.DataFrame, matched: Matched, n_issues: int) -> dict[str, Any]:
+def _about(
+    table: Table, rows: pd.DataFrame, matched: Matched, n_issues: int, n_left_out: int
+) -> dict[str, Any]:
     from labelcut import __version__
 
     source = table.source
@@ -141,6 +143,7 @@ def _about(table: Table, rows: pd.DataFrame, matched: Matched, n_issues: int) ->
             "labeled": int(table.is_labeled.sum()),
             "unlabeled": int((~table.is_labeled).sum()),
             "suspects": n_issues,
+            "left_out": n_left_out,
             "reviewed": len(matched.labels),
             "unsure": len(matched.unsure),
             "no_evidence": status["no evidence"],

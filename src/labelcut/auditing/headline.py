@@ -35,7 +35,9 @@ def _title(facts: dict[str, Any]) -> tuple[str, str]:
         return "No", " label can be called wrong by these columns"
     n = counts["suspects"]
     if not n:
-        return "No", " label looks wrong"
+        left_out = counts["left_out"]
+        beside = f" beside the {grouped(left_out)} left out" if left_out else ""
+        return "No", f" label{beside} looks wrong"
     likely = budget is None or budget["at_flagged"][1] >= LIKELY * n
     one = n == 1
     verb = ("looks wrong" if one else "look wrong") if likely else f"{'is' if one else 'are'} worth a look"
@@ -49,6 +51,8 @@ def _expected(facts: dict[str, Any]) -> list[str]:
         return ["How many are wrong cannot be told from this table."]
     wrong = estimate["wrong"]
     about = f"About {counted(wrong, 'wrong label')} {'is' if round(wrong) == 1 else 'are'} expected"
+    if not n and facts["counts"]["left_out"]:
+        return [f"{about} in all ({percent(estimate['share'])}), those left out among them."]
     if not n:
         if round(wrong) == 0:
             return [f"All {counted(estimate['labels'], 'label')} agree with the rows around them."]

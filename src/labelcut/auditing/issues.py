@@ -25,11 +25,13 @@ class Judged:
     the columns of `ConfidenceHNC.label_issues_`, with an empty text where no label was given.
     `predicted` holds the position of each row's predicted label in the table's classes.
     `ranked` holds the positions of the issues, most suspect first.
+    `n_left_out` counts the flagged labels that are no issue because somebody asked to leave them out.
     """
 
     rows: pd.DataFrame
     predicted: np.ndarray
     ranked: np.ndarray
+    n_left_out: int = 0
 
     @property
     def is_suspect(self) -> np.ndarray:

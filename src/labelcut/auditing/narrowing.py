@@ -110,7 +110,8 @@ def narrow(
     ranked = flagged[kept]
     is_issue = np.zeros(len(judged.rows), dtype=bool)
     is_issue[ranked] = True
-    return replace(judged, rows=judged.rows.assign(is_label_issue=is_issue), ranked=ranked), notes
+    rows = judged.rows.assign(is_label_issue=is_issue)
+    return replace(judged, rows=rows, ranked=ranked, n_left_out=int((~kept).sum())), notes
 
 
 def first_of(judged: Judged, top: int | None) -> tuple[Judged, list[str]]:
