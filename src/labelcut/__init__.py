@@ -4,11 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelcut.auditing.audit import Audit, audit
+    from labelcut.auditing.result import Audit
     from labelcut.hnc.classifier import ConfidenceHNC
     from labelcut.hnc.held_labels import HNC
     from labelcut.hnc.one_call import find_label_issues
     from labelcut.hnc.settings import DEFAULT, LITERAL, PAPER, Settings
+    from labelcut.large.door import audit
     from labelcut.table.applying import apply
 
     __version__: str
@@ -29,9 +30,9 @@ __all__ = [
 #: Where each public name lives; it is imported when first asked for, so that `import labelcut` costs nothing.
 _HOME = {
     "HNC": "labelcut.hnc.held_labels",
-    "Audit": "labelcut.auditing.audit",
+    "Audit": "labelcut.auditing.result",
     "apply": "labelcut.table.applying",
-    "audit": "labelcut.auditing.audit",
+    "audit": "labelcut.large.door",
     "ConfidenceHNC": "labelcut.hnc.classifier",
     "find_label_issues": "labelcut.hnc.one_call",
     "Settings": "labelcut.hnc.settings",

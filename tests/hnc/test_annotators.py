@@ -284,19 +284,144 @@ def test_the_cut_alone_takes_annotators_too(moons):
         (np.zeros((119, 2)), {}, "Y has 119 rows, but X has 120"),
         ([[0, 1]] * 119 + [[0]], {}, "differ in length"),
         (np.column_stack([TURNS, np.full(120, -1)]), {}, "only the annotator 0 gave labels"),
+        (np.column_stack([TURNS] * 2), {"sample_weight": np.ones(120)}, "give a column per annotator"),
         (
             np.column_stack([TURNS] * 2),
-            {"sample_weight": np.ones(120)},
-            "leave sample_weight out",
+            {"sample_weight": np.full((120, 2), 0.5)},
+            r"sample_weight\[0, 0\] is 0.5; .* 0 \(leave the label out\), 1, or inf",
         ),
-        (pd.DataFrame(np.ones((120, 2)), columns=["a", "a"]), {}, "two columns of Y are called 'a'"),
         (
-            np.column_stack([TURNS] * 3 + [np.where(np.arange(120) == 7, 2, TURNS)]),
-            {},
-            "the class 2 was named 1 times.*merge",
+            np.array(["a", "b"])[np.column_stack([TURNS, 1 - TURNS])],
+            {"sample_weight": np.full((120, 2), np.inf)},
+            "row 0 has the labels 'a' and 'b', both known to be right",
         ),
+        (
+            np.array(["a", "b"])[np.column_stack([TURNS, 1 - TURNS])],
+            {},
+            "contradict each other.*ask one more annotator",
+        ),
+        (np.zeros((120, 2)), {}, "all labels are 0.0; labels of at least two classes"),
+        (np.full((120, 2), -1), {}, "none of the 240 rows has a label"),
+        (pd.DataFrame(np.ones((120, 2)), columns=["a", "a"]), {}, "two columns of Y are called 'a'"),
     ],
 )
 def test_labels_of_annotators_that_cannot_be_used_are_refused_with_a_remedy(moons, Y, metadata, message):
     with pytest.raises(ValueError, match=message):
         ConfidenceHNC().fit(moons[0], Y, **metadata)
+
+
+def test_a_class_that_no_row_is_called_together_is_told_and_not_learned(moons):
+    X, true, _ = moons
+    Y = np.column_stack([true] * 3 + [np.where(np.arange(120) == 7, 2, true)])
+    with pytest.warns(UserWarning, match="the class 2 was named 1 times.*merge"):
+        found = ConfidenceHNC(experts=["forest"]).fit(X, Y)
+    assert found.classes_.tolist() == [0, 1]
+    assert found.consensus_[7] == true[7]
+    assert found.label_p_wrong_[7, 3] > 0.9
+
+
+def test_known_answers_hold_and_tell_who_is_good(moons):
+    X, true, said = moons
+    Y, trust = np.column_stack([said, true]), np.ones((120, 4))
+    trust[:, 3] = np.where(np.arange(120) < 60, np.inf, 0)
+    found = ConfidenceHNC(experts=["forest", "cut"]).fit(X, Y, sample_weight=trust)
+    assert np.array_equal(found.consensus_[:60], true[:60])
+    assert (found.consensus_probability_[:60] == 1).all()
+    assert (found.status_[:60] == "reviewed").all()
+    assert np.isnan(found.label_p_wrong_[60:, 3]).all()
+    real = np.array([(said[:60, j] == true[:60])[said[:60, j] >= 0].mean() for j in range(3)])
+    without = ConfidenceHNC(experts=["forest", "cut"]).fit(X, said).annotator_quality_["quality"]
+    stated = found.annotator_quality_["quality"].to_numpy()[:3]
+    assert np.abs(stated - real).mean() < np.abs(without.to_numpy() - real).mean() + 0.02
+
+
+def test_answers_that_are_known_count_as_such_in_the_formulas():
+    _, said = draw(60)
+    known = np.where(np.arange(60) < 20, (said.max(axis=1) + 1) % 3, -1)
+    q = answer(CrowdLabels.of(said, 3, known), settle(CrowdLabels.of(said, 3)).worth)
+    assert np.array_equal(q[:20], np.eye(3)[known[:20]])
+    plain = answer(CrowdLabels.of(said, 3), settle(CrowdLabels.of(said, 3)).worth)
+    assert np.array_equal(q[20:], plain[20:])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_drawn_crowds_give_probabilities_whatever_the_gaps(seed):
+    rng = np.random.default_rng(seed)
+    n, m, k = int(rng.integers(2, 40)), int(rng.integers(2, 9)), int(rng.integers(2, 6))
+    codes = rng.integers(-1, k, size=(n, m))
+    codes[:, rng.integers(m)] = -1  # one has said nothing
+    codes[rng.random(n) < 0.2] = -1  # and some rows have no label
+    found = settle(CrowdLabels.of(codes, k))
+    np.testing.assert_allclose(found.probability.sum(axis=1), 1)
+    assert ((found.worth.quality > 0) & (found.worth.quality < 1) & (found.worth.error > 0)).all()
+    rows, people = rng.permutation(n), rng.permutation(m)
+    again = settle(CrowdLabels.of(codes[rows][:, people], k))
+    assert np.array_equal(found.probability[rows], again.probability)
+    assert np.array_equal(found.worth.quality[people], again.worth.quality)
+
+
+def test_one_who_has_said_nothing_is_one_of_the_crowd_with_a_wide_error():
+    _, said = draw()
+    said[:, 2] = -1
+    worth = settle(CrowdLabels.of(said, 3)).worth
+    others = np.delete(worth.quality, 2)
+    assert others.min() < worth.quality[2] < others.max()
+    assert worth.error[2] > 3 * np.delete(worth.error, 2).max()
+    with_gap = settle(CrowdLabels.of(np.delete(said, 2, axis=1), 3))
+    np.testing.assert_allclose(settle(CrowdLabels.of(said, 3)).probability, with_gap.probability)
+
+
+def test_one_who_always_contradicts_is_worse_than_chance_and_still_tells():
+    true, said = draw(400, n_classes=2, gaps=0.0, accuracy=np.array([0.9, 0.85, 0.8, 0.0]))
+    found = settle(CrowdLabels.of(said, 2))
+    assert found.worth.quality[3] < 0.1
+    with_liar = (found.probability.argmax(axis=1) == true).mean()
+    without = settle(CrowdLabels.of(said[:, :3], 2)).probability.argmax(axis=1)
+    assert with_liar > (without == true).mean() + 0.02
+
+
+def test_identical_annotators_are_worth_the_same():
+    _, said = draw(200)
+    twins = np.column_stack([said[:, 0], said[:, 0], said[:, 1], said[:, 3]])
+    worth = settle(CrowdLabels.of(twins, 3)).worth
+    assert worth.quality[0] == worth.quality[1]
+    assert worth.error[0] == worth.error[1]
+    assert np.array_equal(worth.confusion[0], worth.confusion[1])
+
+
+def test_two_rows_are_enough_for_answers():
+    crowd = combine(long_table(np.array([[0, 0, -1], [1, 1, 0]])))
+    assert crowd.consensus["consensus"].tolist() == [0, 1]
+    assert (crowd.consensus["probability"] > 0.9).all()
+    assert crowd.annotator_quality["quality"].idxmin() == "c"
+
+
+def test_terms_of_single_labels_cancel_to_the_lead_of_the_first_class():
+    """The cut with a term per label and the cut with one term of what is left of them are the same."""
+    from labelcut.cut import minimum_cut
+
+    rng = np.random.default_rng(0)
+    weights = np.triu(rng.random((12, 12)) * (rng.random((12, 12)) < 0.3), 1)
+    weights = weights + weights.T
+    one, other = rng.random(12), rng.random(12)
+    lead = np.maximum(one - other, 0), np.maximum(other - one, 0)
+
+    def cut(to_source, to_sink):
+        """Return the source side and the value, a terminal at each end of the rows."""
+        arcs, ends = np.zeros((14, 14)), np.arange(14)
+        arcs[:12, :12] = weights
+        arcs[12, :12], arcs[:12, 13] = to_source, to_sink
+        found = minimum_cut(arcs, np.zeros(14), source_seeds=ends == 12, sink_seeds=ends == 13)
+        return found.source_side, found.value
+
+    (apart, value), (left, less) = cut(one, other), cut(*lead)
+    assert np.array_equal(apart, left)
+    assert value == pytest.approx(less + np.minimum(one, other).sum())
+
+
+@pytest.mark.filterwarnings("ignore:.*contradict the columns")
+def test_annotators_work_without_columns(moons):
+    _, true, said = moons
+    opinion = np.clip(0.8 * true + 0.1 + 0.1 * np.random.default_rng(0).random(120), 0, 1)
+    found = ConfidenceHNC().fit(None, said, opinions={"net": opinion})
+    assert (found.consensus_ == true).mean() > 0.95

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_moons
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from labelcut import DEFAULT, HNC, PAPER, ConfidenceHNC
-from labelcut.hnc.evidence import UNPROVEN_P_WRONG, measure_evidence, shuffle_test
+from labelcut.hnc.evidence import UNPROVEN_P_WRONG, hit_test, measure_evidence, shuffle_test
 
 SAID = "the columns do not tell the classes apart better than chance"
 TOLD = replace(DEFAULT, experts=())
@@ -87,6 +87,57 @@ def test_the_test_has_the_mean_and_spread_of_shuffled_labels(n_classes):
     z = [shuffle_test(scores, rng.permutation(codes)) for _ in range(4000)]
     assert abs(np.mean(z)) < 0.05
     assert np.std(z) == pytest.approx(1.0, abs=0.04)
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.5])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shuffled_labels_of_a_rare_class_are_not_taken_for_evidence(share, n_classes):
+    rng = np.random.default_rng(n_classes)
+    rest = np.full(n_classes - 1, (1 - share) / (n_classes - 1))
+    codes = rng.permutation(np.repeat(np.arange(n_classes), np.round(400 * np.r_[rest, share]).astype(int)))
+    # The rare class is hardly ever thought likely, but now and then very much so.
+    scores = rng.dirichlet(np.r_[np.full(n_classes - 1, 3.0), 0.3], codes.size)
+    z = np.array([hit_test(scores, rng.permutation(codes)) for _ in range(6000)])
+    assert np.mean(z > 3) < 0.004
+    assert np.mean(z > 1.64) == pytest.approx(0.05, abs=0.015)
+
+
+def test_the_test_of_hits_has_a_plain_twin():
+    rng = np.random.default_rng(0)
+    probability, codes = rng.dirichlet(np.ones(3), 40), rng.integers(0, 3, 40)
+    shares = [np.mean(codes == c) for c in range(3)]
+    means = [np.mean([row[c] for row in probability]) for c in range(3)]
+    total = variance = third = 0.0
+    for row, given in zip(probability, codes, strict=True):
+        above = [row[c] - means[c] for c in range(3)]
+        usual = sum(shares[c] * above[c] for c in range(3))
+        total += above[given] - usual
+        variance += sum(shares[c] * (above[c] - usual) ** 2 for c in range(3)) * 40 / 39
+        third += sum(shares[c] * (above[c] - usual) ** 3 for c in range(3))
+    skewness = third / variance**1.5
+    assert skewness > 1e-3
+    z = total / variance**0.5
+    expected = 6 / skewness * ((skewness * z / 2 + 1) ** (1 / 3) - 1) + skewness / 6
+    assert hit_test(probability, codes) == pytest.approx(expected)
+
+
+def test_a_few_rows_known_for_sure_are_evidence_though_ranks_do_not_see_it():
+    """A class of 3 %, 10 % of all labels turned: most of its labels are wrong, but its rows are known."""
+    rng = np.random.default_rng(0)
+    is_rare = np.arange(800) < 24
+    given = (is_rare ^ (rng.random(800) < 0.1)).astype(int)
+    score = np.where(is_rare, 0.85, 0.1) + 0.02 * rng.normal(size=800)
+    probability = np.column_stack([1 - score, score])
+    assert shuffle_test(probability, given) < 3.5
+    assert measure_evidence(probability, given, probability).z > 6
+
+
+def test_reviewed_labels_are_no_evidence_since_everybody_has_seen_them():
+    X, y = WITHOUT_SIGNAL["50 % positive"]
+    trust = np.where(np.arange(y.size) < 300, np.inf, 1.0)
+    assert not silent(X, y, sample_weight=trust).evidence_.is_there
+    trust[:-20] = np.inf
+    assert ConfidenceHNC().fit(X, y, sample_weight=trust).evidence_ is None, "20 labels are too few to tell"
 
 
 def test_auc_and_balanced_accuracy_are_the_usual_ones():

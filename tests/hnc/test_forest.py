@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from labelcut.hnc.columns import check_importances, scale_columns, weight_columns
 from labelcut.hnc.folds import deal_folds
-from labelcut.hnc.forest import fit_forest
+from labelcut.hnc.forest import choose_leaf, fit_forest
 from labelcut.hnc.order import canonical_order
 
 
@@ -322,3 +322,15 @@ def test_every_class_is_dealt_out_evenly():
         assert counts.max() - counts.min() <= 1
     sizes = np.bincount(fold[codes >= 0])
     assert sizes.max() - sizes.min() <= 1
+
+
+def test_leaf_sizes_that_cannot_be_told_apart_share_the_choice():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    sizes = (0.01, 0.03, 0.1, 0.3)
+    noise = choose_leaf(X, rng.integers(0, 2, 300), leaf_sizes=sizes, seed=0, n_jobs=1)
+    assert 0.03 < noise < 0.3, "large leaves are best, none by far"
+    clear = choose_leaf(X, (X[:, 0] * X[:, 1] > 0).astype(int), leaf_sizes=(0.01, 0.5), seed=0, n_jobs=1)
+    assert clear == pytest.approx(0.01), "who is far behind does not count"
+    other = choose_leaf(X, (X[:, 0] > 0).astype(int), leaf_sizes=(0.0001, 0.001), seed=0, n_jobs=1)
+    assert other == pytest.approx(np.sqrt(1e-7)), "both mean leaves of one row"

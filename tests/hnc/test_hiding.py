@@ -25,6 +25,18 @@ def test_larger_tables_are_dealt_once():
     assert len(deal_tasks(codes, np.ones(4000), 5, 0).masks) == 5
 
 
+def test_many_classes_are_dealt_less_often():
+    trust = np.ones(1200)
+    assert len(deal_tasks(np.arange(1200) % 2, trust, 5, 0).masks) == 5 * 4
+    assert len(deal_tasks(np.arange(1200) % 10, trust, 5, 0).masks) == 5
+
+
+def test_two_thirds_of_many_labels_teach_enough():
+    codes = np.arange(60_000) % 2
+    assert len(deal_tasks(codes, np.ones(codes.size), 5, 0).masks) == 3
+    assert len(deal_tasks(codes, np.ones(codes.size), 2, 0).masks) == 2, "who asks for fewer gets fewer"
+
+
 def test_the_mean_is_taken_over_those_who_did_not_see_the_label():
     codes = np.array([0, 1, 0, 1, -1])
     hiding = deal_tasks(codes, np.ones(5), 2, 0)
@@ -33,6 +45,15 @@ def test_the_mean_is_taken_over_those_who_did_not_see_the_label():
     for row in range(4):
         assert found[row] == pytest.approx(by_task[hiding.masks[:, row], row].mean())
     assert found[4] == pytest.approx(by_task[:, 4].mean())
+
+
+def test_answers_on_the_rows_that_were_asked_about_have_the_same_mean():
+    codes = np.random.default_rng(0).integers(-1, 3, 200)
+    trust = np.where(np.arange(200) < 30, np.inf, 1.0)
+    hiding = deal_tasks(codes, trust, 5, 0)
+    by_task = np.random.default_rng(1).random((len(hiding.masks), 200, 3))
+    found = [(hiding.asked(m), by_task[m, hiding.asked(m)]) for m in range(len(hiding.masks))]
+    assert hiding.mean_of(found) == pytest.approx(hiding.mean(by_task))
 
 
 def test_folds_leave_two_classes_each():

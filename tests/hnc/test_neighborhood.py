@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 
 from labelcut import HNC, ConfidenceHNC
@@ -184,3 +184,17 @@ def test_bad_doors_are_refused_with_a_remedy(metadata, error, message):
     X, _, given, _ = hidden_classes(60)
     with pytest.raises(error, match=message):
         small().fit(X, given, **metadata)
+
+
+def test_an_embedding_is_enough_where_the_columns_know_nothing():
+    E, y = make_moons(300, noise=0.1, random_state=0)
+    noise = np.random.default_rng(0).normal(size=(300, 2))
+    wrong = np.arange(0, 300, 15)
+    given = y.copy()
+    given[wrong] = 1 - y[wrong]
+    clf = ConfidenceHNC().fit(noise, given, embedding=E)
+    assert clf.is_label_issue_[wrong].mean() > 0.8
+    assert (clf.transduction_ == y).mean() > 0.97
+    assert clf.feature_importances_.shape == (2,)
+    assert clf.feature_importances_.sum() == pytest.approx(1.0)
+    assert (clf.predict(noise[:50], embedding=E[:50]) == y[:50]).mean() > 0.95

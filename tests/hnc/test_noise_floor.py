@@ -64,6 +64,30 @@ def test_symmetric_noise_is_never_called_one_sided(seed):
     assert not rates_of(scores, codes).is_own.any()
 
 
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("n_rows", [1000, 3000])
+def test_a_group_labeled_by_lot_is_not_taken_for_noise_of_a_rare_class(n_rows, seed):
+    """Half of the labels of 40 % of the rows are turned: the rare class only seems to have a side there."""
+    rng = np.random.default_rng(seed)
+    is_rare, in_group = rng.random(n_rows) < 0.05, rng.random(n_rows) < 0.4
+    given = np.where(in_group & (rng.random(n_rows) < 0.5), ~is_rare, is_rare)
+    sure = np.where(is_rare, 0.98, 0.02)
+    believed = expit(logit(np.where(in_group, 0.5, sure)) + 0.2 * rng.normal(size=n_rows))
+    scores = np.log(np.column_stack([1 - believed, believed]))
+    assert not rates_of(scores, given.astype(int)).is_own.any()
+
+
+@pytest.mark.parametrize("n_classes", [4, 7, 10])
+def test_of_many_classes_several_may_have_rates_of_their_own(n_classes):
+    """Labels of every second class are wrong at 20 %, and then carry the class before it."""
+    scores, truth, _ = apart(200 * n_classes, n_classes=n_classes)
+    rates = np.where(np.arange(n_classes) % 2 == 1, 0.2, 0.0)
+    channel = np.diag(1 - rates) + np.diag(rates[1:], -1)
+    is_wrong = np.random.default_rng(1).random(truth.size) < rates[truth]
+    found = rates_of(np.log(np.exp(scores) @ channel), np.where(is_wrong, truth - 1, truth))
+    assert found.mean == pytest.approx(rates, abs=0.08)
+
+
 def test_a_side_without_rows_has_the_rate_of_the_other():
     scores, codes, _ = overlap(4000, share=0.05, slope=0.8)
     assert (scores[:, 1] <= scores[:, 0]).all()
@@ -123,9 +147,10 @@ def plain_likelihood(scores, codes, e):
     rows = sorted(np.flatnonzero(margin > 0), key=lambda i: margin[i])
     border = 1 - np.exp(scores[rows[0], 1])
     start = np.clip((border - e) / (1 - 2 * e), 1e-6, 0.5)
-    weights = norm.pdf(np.log(SLOPES / noise_floor.USUAL_SLOPE) / noise_floor.SLOPE_SPREAD)
+    slopes = SLOPES[1:]  # A slope of 0 has no place where sides are usual.
+    weights = norm.pdf(np.log(slopes / noise_floor.USUAL_SLOPE) / noise_floor.SLOPE_SPREAD)
     total = 0.0
-    shapes = [("slope", s, 0.7 * w) for s, w in zip(SLOPES, weights / weights.sum(), strict=True)]
+    shapes = [("slope", s, 0.7 * w) for s, w in zip(slopes, weights / weights.sum(), strict=True)]
     shapes += [("power", g, 0.3 / POWERS.size) for g in POWERS]
     for kind, value, prior in shapes:
         likelihood = prior

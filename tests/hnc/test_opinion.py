@@ -6,8 +6,10 @@ from sklearn.datasets import make_moons
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from labelcut import ConfidenceHNC
 from labelcut.hnc.hiding import deal_tasks
 from labelcut.hnc.opinion import NoOpinion, cross_fit
+from labelcut.hnc.own_experts import check_order
 
 
 def noisy_moons(n=300, seed=0):
@@ -52,3 +54,39 @@ def test_a_class_that_a_fold_never_saw_gets_nothing_from_it():
     opinion = cross_fit(GaussianNB(), X, codes, deal(codes, 3))
     assert opinion.probability[6, 2] == 0.0
     assert opinion.probability.sum(axis=1) == pytest.approx(1.0)
+
+
+def three_classes():
+    truth = np.arange(90) % 3
+    P = np.full((90, 3), 0.1)
+    P[np.arange(90), truth] = 0.8
+    return np.array(["a", "b", "c"])[truth], P
+
+
+def test_columns_in_another_order_are_told():
+    y, P = three_classes()
+    message = r"agree with 0% of the labels.*100% if their columns were \['b', 'c', 'a'\]; put"
+    with pytest.raises(ValueError, match=message):
+        ConfidenceHNC().fit(P, y, opinions={"mine": P[:, [1, 2, 0]]})
+
+
+@pytest.mark.parametrize("said", ["always the same", "nothing", "noise", "half wrong"])
+def test_opinions_that_know_little_are_not_taken_for_swapped_ones(said):
+    y, P = three_classes()
+    rng = np.random.default_rng(0)
+    bad = {
+        "always the same": np.tile([0.8, 0.1, 0.1], (90, 1)),
+        "nothing": np.full((90, 3), 1 / 3),
+        "noise": rng.dirichlet([1, 1, 1], 90),
+        "half wrong": np.where(rng.random((90, 1)) < 0.5, P, rng.permutation(P)),
+    }[said]
+    codes = np.searchsorted(["a", "b", "c"], y)
+    check_order("opinions", bad, codes, np.array(["a", "b", "c"]))
+
+
+def test_an_opinion_may_not_take_the_name_of_an_expert():
+    y, P = three_classes()
+    with pytest.raises(ValueError, match=r"opinions\['forest'\] would have the name of another expert"):
+        ConfidenceHNC().fit(P, y, opinions={"forest": P})
+    with pytest.raises(ValueError, match=r"opinions\['mine'\] would have the name of another expert"):
+        ConfidenceHNC(experts=[("mine", GaussianNB())]).fit(P, y, opinions={"mine": P})

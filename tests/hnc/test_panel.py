@@ -11,12 +11,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from labelcut import HNC, ConfidenceHNC, find_label_issues
-from labelcut.hnc.boosting import boost
+from labelcut.hnc.boosting import boost, boost_cleaned
 from labelcut.hnc.clock import hear_stages
 from labelcut.hnc.evidence import shuffle_test
 from labelcut.hnc.grouped_forest import grow_groups
 from labelcut.hnc.hiding import deal_tasks
-from labelcut.hnc.second_round import grow_on_cleaned
+from labelcut.hnc.second_round import ThroughNoise, grow_on_cleaned, labels_to_learn
 
 
 def noisy_table(n=400, n_classes=2, share=0.15, seed=0):
@@ -46,20 +46,26 @@ def test_a_group_of_trees_knows_nothing_of_the_labels_hidden_from_it():
         )
 
 
-@pytest.mark.parametrize("ask", ["boosting", "second round"])
-def test_no_opinion_on_a_row_depends_on_its_own_label(ask):
+@pytest.mark.parametrize("again", [grow_on_cleaned, boost_cleaned])
+def test_no_opinion_on_a_row_depends_on_its_own_label(again):
     X, given, _, _ = noisy_table()
     hiding = deal_tasks(given, np.ones(given.size), 5, 0).first_deal
-    hidden = hiding.masks[2]
+    p_wrong = [np.zeros(given.size)] * len(hiding.masks)
     answers = []
-    for codes in (given, np.where(hidden, 1 - given, given)):
-        if ask == "boosting":
-            model = boost(X, codes, hiding, 0, 1).models[2]
-        else:
-            p_wrong = [np.zeros(given.size)] * len(hiding.masks)
-            model = grow_on_cleaned(X, codes, hiding, np.ones(given.size), p_wrong, 0, 1).models[2]
-        answers.append(model.predict_proba(X).tobytes())
+    for codes in (given, np.where(hiding.masks[2], 1 - given, given)):
+        learned = labels_to_learn(codes, hiding, np.ones(given.size), p_wrong)
+        answers.append(again(X, codes, hiding, learned, 0, 1).models[2].predict_proba(X).tobytes())
     assert answers[0] == answers[1]
+
+
+def test_a_label_has_no_say_in_boosting_but_for_the_length_of_all_boosters():
+    X, given, _, _ = noisy_table()
+    hiding = deal_tasks(given, np.ones(given.size), 5, 0).first_deal
+    turned = np.where(hiding.masks[2], 1 - given, given)
+    models = [boost(X, codes, hiding, 0, 1).models[2] for codes in (given, turned)]
+    stages = [list(model.staged_predict_proba(X)) for model in models]
+    for one, other in zip(*stages, strict=False):
+        assert one.tobytes() == other.tobytes()
 
 
 def test_with_labels_dealt_at_random_no_expert_does_better_than_chance():
@@ -82,8 +88,43 @@ def test_cleaning_never_empties_a_class():
     X, given, _, _ = noisy_table(n_classes=3)
     hiding = deal_tasks(given, np.ones(given.size), 5, 0).first_deal
     p_wrong = [np.where(given == 1, 0.9, 0.1)] * len(hiding.masks)
-    found = grow_on_cleaned(X, given, hiding, np.ones(given.size), p_wrong, 0, 1)
+    learned = labels_to_learn(given, hiding, np.ones(given.size), p_wrong)
+    found = grow_on_cleaned(X, given, hiding, learned, 0, 1)
     assert all(model.classes_.tolist() == [0, 1, 2] for model in found.models)
+
+
+def test_labels_are_learned_from_that_are_not_hidden_and_rather_right_than_wrong():
+    _, given, _, _ = noisy_table()
+    hiding = deal_tasks(given, np.ones(given.size), 5, 0).first_deal
+    p_wrong = np.random.default_rng(0).beta(1, 4, given.size)
+    trust = np.where(np.arange(given.size) < 40, np.inf, 1.0)
+    for hidden, rows in zip(hiding.masks, labels_to_learn(given, hiding, trust, [p_wrong] * 5), strict=True):
+        wanted = (given >= 0) & ~hidden & ((p_wrong <= 0.5) | np.isinf(trust))
+        assert rows.tolist() == np.flatnonzero(wanted).tolist()
+
+
+def test_boosting_ends_after_the_round_that_judges_hidden_labels_best():
+    X, given, _, _ = noisy_table(600, share=0.3)
+    hiding = deal_tasks(given, np.ones(given.size), 5, 0).first_deal
+    found = boost(X, given, hiding, 0, 1)
+    assert 1 <= found.n_rounds < 50, "so noisy that it is stopped"
+    assert all(model.n_iter_ == found.n_rounds for model in found.models)
+    asked = found.models[3].predict_proba(X[hiding.masks[3]])
+    assert found.probability[hiding.masks[3]].tobytes() == asked.tobytes()
+    assert found.of(X[:5]).tobytes() == np.mean([m.predict_proba(X[:5]) for m in found.models], 0).tobytes()
+
+
+def test_an_opinion_on_the_true_class_is_seen_through_the_noise():
+    class Sure:
+        importances = None
+        probability = np.array([[1.0, 0.0], [0.5, 0.5]])
+
+        def of(self, X, n_jobs=None):
+            return self.probability
+
+    seen = ThroughNoise(Sure(), np.array([[0.8, 0.2], [0.1, 0.9]]))
+    assert seen.probability.tolist() == [[0.8, 0.2], pytest.approx([0.45, 0.55])]
+    assert seen.of(np.zeros((2, 1))).tobytes() == seen.probability.tobytes()
 
 
 # -- together --------------------------------------------------------------------------------------
@@ -113,7 +154,17 @@ def test_it_is_said_who_was_believed():
 def test_boosting_is_asked_from_a_thousand_labels_on():
     X, given, _, _ = noisy_table(1400)
     assert (given >= 0).sum() > 1000
-    assert "boosting" in ConfidenceHNC().fit(X, given).expert_weights_
+    names = ["forest", "boosting", "cut", "second_round", "second_boosting"]
+    assert list(ConfidenceHNC().fit(X, given).expert_weights_) == names
+
+
+def test_boosting_takes_over_the_second_round_of_large_tables_of_two_classes():
+    X, given, _, _ = noisy_table(7000)
+    assert (given >= 0).sum() > 5000
+    asked = ConfidenceHNC(experts=["forest", "second_round", "second_boosting"]).fit(X, given)
+    assert list(asked.expert_weights_) == ["forest", "second_boosting"]
+    asked = ConfidenceHNC(experts=["forest", "second_round"]).fit(X, given)
+    assert list(asked.expert_weights_) == ["forest", "second_round"], "who is asked for alone is asked"
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -126,6 +177,17 @@ def test_neither_threads_nor_the_order_of_rows_change_a_byte(n_classes):
     assert np.array_equal(again.p_wrong_, first.p_wrong_[order], equal_nan=True)
     assert again.predict_proba(X[:9] + 0.01).tobytes() == first.predict_proba(X[:9] + 0.01).tobytes()
     assert again.expert_weights_ == first.expert_weights_
+
+
+def test_boosting_has_the_same_bytes_for_any_number_of_threads():
+    X, given, _, _ = noisy_table(3000)
+    hiding = deal_tasks(given, np.ones(given.size), 5, 0).first_deal
+    learned = labels_to_learn(given, hiding, np.ones(given.size), [np.zeros(given.size)] * 5)
+    for ask in (
+        lambda n: boost(X, given, hiding, 0, n),
+        lambda n: boost_cleaned(X, given, hiding, learned, 0, n),
+    ):
+        assert ask(1).probability.tobytes() == ask(3).probability.tobytes()
 
 
 def test_reviewed_labels_are_certain_and_ignored_ones_are_unlabeled():

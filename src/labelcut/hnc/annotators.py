@@ -17,8 +17,9 @@ and from the counts, each step drawn to the one before it as if so many labels h
 "C[k] at j's accuracy" has the log-odds of C[k, k] shifted by logit a[j] - logit a; what is left goes to the
 wrong labels as in C. So an annotator with few labels is one of the crowd, one with some is better or worse
 than it, and only one with many has habits of their own. Without opinions a row's only label tells nothing of
-its annotator, and is left out of the counts. It is Dawid and Skene's method (1979) with a prior on
-every number and, where there is one, an opinion on every row.
+its annotator, and is left out of the counts. Where the answer is known, because somebody has looked, q is 1
+for it whatever was said, and the labels of such a row tell most of all about their annotators. It is Dawid
+and Skene's method (1979) with a prior on every number and, where there is one, an opinion on every row.
 
 Everything that is summed over rows or annotators is first rounded to a multiple of 2**-30. Such sums are
 exact, so no answer depends on the order of rows or annotators.
@@ -34,7 +35,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit, softmax, xlogy
 
-from labelcut.arrays import Floats, Ints
+from labelcut.arrays import Floats, Ints, Mask
 from labelcut.hnc.labels import UNLABELED
 
 __all__ = [
@@ -76,6 +77,8 @@ class CrowdLabels:
     row, annotator, code : ndarray of int of shape (n_labels,)
         Which row, who, and the class number that was said.
     n_rows, n_annotators, n_classes : int
+    known : ndarray of int of shape (n_rows,)
+        The class number of rows whose answer is known, -1 elsewhere.
     """
 
     row: Ints
@@ -84,18 +87,32 @@ class CrowdLabels:
     n_rows: int
     n_annotators: int
     n_classes: int
+    known: NDArray[np.int64]
 
     @classmethod
-    def of(cls, codes: NDArray[np.int64], n_classes: int) -> CrowdLabels:
+    def of(
+        cls, codes: NDArray[np.int64], n_classes: int, known: NDArray[np.int64] | None = None
+    ) -> CrowdLabels:
         """Return the labels of a matrix with a row per row and a column per annotator; -1 is a gap."""
         row, annotator = np.nonzero(codes != UNLABELED)
         n_rows, n_annotators = codes.shape
         said = codes[row, annotator].astype(np.intp)
-        return cls(row, annotator, said, n_rows, n_annotators, n_classes)
+        if known is None:
+            known = np.full(n_rows, UNLABELED, dtype=np.int64)
+        return cls(row, annotator, said, n_rows, n_annotators, n_classes, known)
+
+    @property
+    def is_open(self) -> Mask:
+        """Rows that nobody labeled and whose answer is not known."""
+        return np.asarray((self.count_by_row() == 0) & (self.known == UNLABELED))
+
+    def count_by_row(self) -> Ints:
+        """Return the number of labels of each row."""
+        return np.bincount(self.row, minlength=self.n_rows)
 
     def with_company(self) -> CrowdLabels:
-        """Return the labels of rows that have more than one."""
-        is_kept = np.bincount(self.row, minlength=self.n_rows)[self.row] > 1
+        """Return the labels of rows that have more than one, or whose answer is known."""
+        is_kept = (self.count_by_row()[self.row] > 1) | (self.known[self.row] != UNLABELED)
         return replace(
             self, row=self.row[is_kept], annotator=self.annotator[is_kept], code=self.code[is_kept]
         )
@@ -154,7 +171,7 @@ class Answers:
     worth: Worth
 
 
-def settle(labels: CrowdLabels, opinion: Floats | None = None) -> Answers:
+def settle(labels: CrowdLabels, opinion: Floats | None = None, worth: Worth | None = None) -> Answers:
     """Return answers and worth, each estimated from the other until they agree.
 
     Parameters
@@ -162,8 +179,10 @@ def settle(labels: CrowdLabels, opinion: Floats | None = None) -> Answers:
     labels : CrowdLabels
     opinion : ndarray of shape (n_rows, n_classes), optional
         P(true class) by somebody who has not seen the row's labels; by default the shares of the classes.
+    worth : Worth, optional
+        What to begin with; by default all annotators are alike.
     """
-    worth = start(labels)
+    worth = start(labels) if worth is None else worth
     probability = answer(labels, worth, opinion)
     telling = labels.with_company() if opinion is None else labels
     for _ in range(MAX_TURNS):
@@ -204,8 +223,15 @@ def answer(labels: CrowdLabels, worth: Worth, opinion: Floats | None = None) -> 
 
 
 def log_likelihood(labels: CrowdLabels, worth: Worth) -> Floats:
-    """Return log P(the labels of each row | its class), shape (n_rows, n_classes)."""
-    return labels.sum_by_row(np.log(worth.confusion)[labels.annotator, :, labels.code])
+    """Return log P(the labels of each row | its class), shape (n_rows, n_classes).
+
+    Where the answer is known, every other class is excluded.
+    """
+    found = labels.sum_by_row(np.log(worth.confusion)[labels.annotator, :, labels.code])
+    is_known = labels.known != UNLABELED
+    is_other = labels.known[:, None] != np.arange(labels.n_classes)
+    found[is_known[:, None] & is_other] = -np.inf
+    return found
 
 
 def weigh(labels: CrowdLabels, probability: Floats) -> Worth:

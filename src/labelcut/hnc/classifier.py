@@ -7,34 +7,28 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from labelcut.arrays import Floats, Ints
 from labelcut.graph import build_index, similarity_graph, similarity_to
 from labelcut.hnc.answer import Answer, status_of
 from labelcut.hnc.clock import StageClock
-from labelcut.hnc.columns import ColumnScale, check_importances, scale_columns, weight_columns
+from labelcut.hnc.columns import check_importances
 from labelcut.hnc.concluding import conclude
 from labelcut.hnc.conclusion import Conclusion
 from labelcut.hnc.crowd import ask_next, fit_crowd, has_annotators
 from labelcut.hnc.cut_alone import CutAlone, cut_alone
 from labelcut.hnc.explanation import Explanation, explain_row
 from labelcut.hnc.forest import fit_forest
+from labelcut.hnc.inputs import FIT_METADATA, check_metadata, read_inputs, read_new
 from labelcut.hnc.issues import issue_table
-from labelcut.hnc.labels import check_classes, check_trust, hold_only_labels, read_labels
-from labelcut.hnc.neighborhood import (
-    check_same_parts,
-    columns_instead,
-    count_rows,
-    join_by_distances,
-    read_distances,
-    read_embedding,
-)
+from labelcut.hnc.neighborhood import join_by_distances
 from labelcut.hnc.opinion import NoOpinion, Opinion
-from labelcut.hnc.own_experts import check_same_names, read_experts, read_opinions, refuse_experts
+from labelcut.hnc.own_experts import read_experts, refuse_experts, refuse_known_names
 from labelcut.hnc.panel import Panel, ask_panel, pose
 from labelcut.hnc.rows import NewRows, Rows, line_up
 from labelcut.hnc.settings import EXPERTS, PRESETS, Settings, settings_from
+from labelcut.hnc.views import Seen, look_at
 from labelcut.parameters import one_of
 from labelcut.threads import check_n_jobs
 
@@ -42,9 +36,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["ConfidenceHNC"]
-
-#: What ``fit`` takes beside X and y, by keyword only.
-FIT_METADATA = ("sample_weight", "opinions", "embedding", "graph")
 
 
 class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,10 +53,10 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         text word for word, for comparison only. Settings hold every other number of the method:
         ``replace(PAPER, kernel="literal")``. A parameter left at None is as in the preset.
     experts : list of str, classifier or (str, classifier), optional
-        Who is asked about every row: any of "forest", "boosting" (two classes, from 1000 labels on), "cut"
-        and "second_round", and your own scikit-learn classifiers. A classifier is cloned and asked about
-        rows it has not seen; one in a ``FrozenEstimator`` is only asked. By default all four; if none of
-        them is named, the cut is asked beside your own.
+        Who is asked about every row: any of "forest", "boosting" (two classes, from 1000 labels on), "cut",
+        "second_round" and "second_boosting", and your own scikit-learn classifiers. A classifier is cloned
+        and asked about rows it has not seen; one in a ``FrozenEstimator`` is only asked. By default all five;
+        if none of them is named, the cut is asked beside your own.
     n_neighbors : int, optional
         Neighbours per row. By default 15 below 10000 rows, 10 from there on, and never more than there are.
     bandwidth : float, optional
@@ -131,7 +122,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     feature_importances_ : ndarray of shape (n_features,)
         Importances used in the distance, with sum 1.
     column_scale_ : ColumnScale or None
-        How the columns were scaled, with the borders at which values were clipped.
+        How the columns were scaled, with the borders at which values were clipped; after the columns the
+        marks of missing values.
     graph_ : SimilarityGraph
         The graph; its node ``p`` is row ``row_order_[p]`` of ``X``.
     row_order_ : ndarray of shape (n_rows,)
@@ -219,6 +211,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Labels that weigh as little as the text of the paper says give way to one class on many tables.
         settings = PRESETS.get(self.preset) if isinstance(self.preset, str) else self.preset
         tags.classifier_tags.poor_score = getattr(settings, "confidence_scale", None) == "mean"
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
@@ -226,23 +220,29 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features), or None
-            Numbers without missing values. With None the embedding stands for X or, without one, the
-            opinions: rows are then alike if the same is said about them.
+        X : array-like or sparse matrix of shape (n_rows, n_features), or None
+            Numbers; NaN where a value is missing: trees see that, neighbours see the median of the column and
+            that it stands for a missing value. More than a hundred sparse columns are seen by trees as they
+            are, by neighbours in a hundred main directions. With None the embedding stands for X or, without
+            one, the opinions: rows are then alike if the same is said about them.
         y : array-like of shape (n_rows,) or (n_rows, n_annotators)
             Classes of any kind; -1, None or NaN for unlabeled rows. A y of only -1 and 1 has two classes
             and no unlabeled rows. With shape (n_rows, n_annotators) each column is an annotator, whose worth
             is estimated with the answers; -1, None or NaN where they gave no label.
         sample_weight : array-like of shape (n_rows,), optional
             Trust in each label, by keyword only: 0 ignores a label, 1 is usual, ``inf`` never flips it. It
-            is not a number of copies of the row.
+            is not a number of copies of the row. With several annotators it has their columns, too, and is 0,
+            1, or ``inf`` where the label is known to be right.
         opinions : dict of str to array-like, optional
             Probabilities of every row by models that did not see its label, by keyword only: shape (n_rows,
             n_classes) in the order of the sorted classes, a data frame with the classes as columns, or, of
-            two classes, (n_rows,) for the second. ``predict`` then wants those of the new rows, too.
+            two classes, (n_rows,) for the second. ``predict`` then wants those of the new rows, too. With
+            X=None the rows are taken for pictures or texts, whose class can be told by who sees them:
+            contrary labels then get no benefit of the doubt for overlap; see ``Settings.overlap``.
         embedding : array-like of shape (n_rows, n_dimensions), optional
-            Makes the neighbours instead of X, by keyword only: its columns are scaled and count alike. X
-            still feeds the other experts. ``predict`` then wants that of the new rows, too.
+            Makes the neighbours instead of X, by keyword only: its columns are scaled and count alike. Trees
+            see X and, after it, the embedding; your own classifiers see X. ``predict`` then wants that of
+            the new rows, too.
         graph : sparse matrix of shape (n_rows, n_rows), optional
             Distances to nearest rows, as of ``KNeighborsTransformer`` or Datalab's ``knn_graph``, by keyword
             only; no self-loops are needed. They make the neighbours, measured in their median. New rows have
@@ -252,11 +252,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        unknown = set(metadata) - set(FIT_METADATA)
-        if unknown:
-            raise TypeError(
-                f"fit() got {', '.join(sorted(unknown))}; beside X and y it takes {', '.join(FIT_METADATA)}."
-            )
+        check_metadata(metadata)
         one_of("verbose", self.verbose, (True, False))
         check_n_jobs(self.n_jobs)
         if y is None:
@@ -264,79 +260,65 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if has_annotators(y):
             fit_crowd(self, X, y, metadata)
             return self
-        row_names = getattr(X, "index", None)
-        self._has_X = X is not None
-        if self._has_X:
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        embedding = read_embedding(metadata.get("embedding"), len(X) if self._has_X else None)
-        n_rows = next((len(part) for part in (X, embedding) if part is not None), None)
-        given = read_labels(y, len(y) if n_rows is None else n_rows)
-        n_rows = given.codes.size
-        distances = read_distances(metadata.get("graph"), n_rows)
-        if embedding is not None and distances is not None:
-            raise ValueError("embedding and graph were given, and both make the neighbours; leave out one.")
-        check_classes(given)
-        labels, trust = check_trust(metadata.get("sample_weight"), given)
-        is_reviewed = np.isinf(trust)
-        trust = np.full(n_rows, np.inf) if self._holds_labels else hold_only_labels(labels, trust)
+        read = read_inputs(self, X, y, metadata, holds_labels=self._holds_labels)
         names, own = (None, {}) if self.experts is None else read_experts(self.experts, EXPERTS)
-        opinions = read_opinions(metadata.get("opinions"), n_rows, labels.classes)
-        if not self._has_X:
-            X = columns_instead(embedding, opinions)
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._settings = settings_from(self.get_params(deep=False) | {"experts": names}).fit_to(labels, trust)
-
-        clip = self._settings.scale == "robust"
-        rows = line_up(X, labels, trust, opinions, embedding, distances, clip=clip)
+        refuse_known_names(read.opinions, tuple(own))
+        parameters = self.get_params(deep=False) | {"experts": names}
+        is_seen = not read.has_X and bool(read.opinions)
+        self._settings = settings_from(parameters).fit_to(read.labels, read.trust, is_seen=is_seen)
+        rows = line_up(
+            read.X,
+            read.labels,
+            read.trust,
+            read.opinions,
+            read.embedding,
+            read.distances,
+            clip=self._settings.scale == "robust",
+            has_columns=read.has_X,
+        )
         clock = StageClock(is_talking=bool(self.verbose))
         way = self._ask_panel if self._settings.experts else self._cut_alone
-        X, self.column_scale_ = self._scale(rows.X)
-        verdict, found = way(rows, own, X, clock)
-        status = status_of(given, labels, is_reviewed, found.has_evidence[rows.place])
+        self._views, seen = look_at(rows, self._settings.scale, has_X=read.has_X)
+        self.column_scale_ = self._views.scale
+        verdict, found = way(rows, own, seen, clock)
+        status = status_of(read.given, read.labels, read.is_reviewed, found.has_evidence[rows.place])
         self._answer = Answer(rows, self.graph_, verdict, found, status)
-        self._given_code, self._row_names = given.codes, row_names
+        self._has_X, self._given_code, self._row_names = read.has_X, read.given.codes, read.row_names
         self._tell()
         self.timings_ = clock.seconds
         return self
 
-    def _scale(self, X: Floats) -> tuple[Floats, ColumnScale | None]:
-        """Return the columns as the settings want them scaled, and how that was done."""
-        return (X, None) if self._settings.scale == "none" else scale_columns(X, kind=self._settings.scale)
-
-    def _build_graph(self, rows: Rows, X: Floats, opinion: Opinion, clock: StageClock) -> None:
+    def _build_graph(self, rows: Rows, seen: Seen, opinion: Opinion, clock: StageClock) -> None:
         """Weigh the columns; join the rows by them, by the embedding or by the distances that were given."""
         settings = self._settings
         given = None if isinstance(settings.importances, str) else settings.importances
-        self.feature_importances_ = check_importances(given, X.shape[1])
+        self.feature_importances_ = check_importances(given, rows.raw.shape[1])
         self.opinion_ = opinion
         if settings.importances == "forest" and opinion.importances is not None:
-            self.feature_importances_ = opinion.importances
+            self.feature_importances_ = self._views.of_columns(opinion.importances)
         with clock.stage("graph"):
-            how = settings.graph(len(X))
+            how = settings.graph(len(seen.columns))
             if rows.distances is not None:
                 how["n_neighbors"] = settings.n_neighbors
                 self.graph_ = join_by_distances(rows.distances, **how)
                 return
-            if rows.embedding is None:
-                near = weight_columns(X, self.feature_importances_)
-            else:
-                near, self._embedding_scale = self._scale(rows.embedding)
+            near = self._views.near(seen, self.feature_importances_)
             self._index = build_index(near, method=settings.neighbor_search)
             self.graph_ = similarity_graph(self._index, **how, n_jobs=self.n_jobs)
 
     def _ask_panel(
-        self, rows: Rows, own: dict[str, Any], X: Floats, clock: StageClock
+        self, rows: Rows, own: dict[str, Any], seen: Seen, clock: StageClock
     ) -> tuple[Panel, Conclusion]:
         """Grow the forest, which weighs the columns of the graph; then ask everybody."""
-        question = pose(rows, X, self._settings, self.random_state, self.n_jobs)
+        question = pose(rows, seen.trees, self._settings, self.random_state, self.n_jobs)
         forest = question.grow_forest(clock)
-        self._build_graph(rows, X, forest, clock)
+        self._build_graph(rows, seen, forest, clock)
         panel = ask_panel(question, self.graph_, forest, own, clock)
         with clock.stage("probabilities"):
             return panel, conclude(question, panel, self.graph_)
 
     def _cut_alone(
-        self, rows: Rows, own: dict[str, Any], X: Floats, clock: StageClock
+        self, rows: Rows, own: dict[str, Any], seen: Seen, clock: StageClock
     ) -> tuple[CutAlone, Conclusion]:
         """Cut each class off from the rest, as in the paper; a forest weighs the columns of the graph."""
         refuse_experts([*own, *rows.opinions])
@@ -344,8 +326,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         opinion: Opinion = NoOpinion.on(rows.codes)
         if self._settings.needs_forest:
             with clock.stage("forest"):
-                opinion = fit_forest(X, rows.codes, **self._settings.forest, **seeded)
-        self._build_graph(rows, X, opinion, clock)
+                opinion = fit_forest(seen.trees, rows.codes, **self._settings.forest, **seeded)
+        self._build_graph(rows, seen, opinion, clock)
         return cut_alone(rows, self.graph_, opinion, self._settings, clock, **seeded)
 
     def _tell(self) -> None:
@@ -411,24 +393,13 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the probabilities of new rows, and a guess for those without evidence."""
         check_is_fitted(self)
         rows = self._answer.rows
-        check_same_parts(self._has_X, rows.embedding, X, embedding)
-        if self._has_X:
-            X = validate_data(self, X, dtype=np.float64, reset=False)
-        near = read_embedding(embedding, len(X) if self._has_X else None)
-        n_new = next((len(part) for part in (X, near) if part is not None), count_rows(opinions))
-        given = read_opinions(opinions, n_new, self.classes_)
-        check_same_names(tuple(rows.opinions), given)
-        raw = X if self._has_X else columns_instead(near, given)
-        X = raw if self.column_scale_ is None else self.column_scale_.apply(raw)
-        weights = None
+        new = read_new(self, rows, self._has_X, X, opinions, embedding)
+        seen, weights = self._views.of(new.X, new.embedding), None
         if rows.distances is None:
-            if near is None:
-                near = weight_columns(X, self.feature_importances_)
-            elif self._embedding_scale is not None:
-                near = self._embedding_scale.apply(near)
+            near = self._views.near(seen, self.feature_importances_)
             weights = similarity_to(self._index, near, self.graph_, n_jobs=self.n_jobs)
             weights.data *= self._answer.found.has_evidence[weights.indices]
-        return self._answer.verdict.judge(NewRows(X, raw, weights, given), self.n_jobs)
+        return self._answer.verdict.judge(NewRows(seen.trees, new.X, weights, new.opinions), self.n_jobs)
 
     @property
     def label_issues_(self) -> pd.DataFrame:
@@ -466,8 +437,7 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             See :func:`labelcut.hnc.crowd.ask_next`.
         """
         check_is_fitted(self, "consensus_")
-        crowd, found = self._crowd
-        return ask_next(crowd, found, n)
+        return ask_next(self._crowd.crowd, self._crowd.found, n)
 
 
 def _one_or_all(values: list[float]) -> Any:

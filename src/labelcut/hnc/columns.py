@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from labelcut.arrays import Floats
 
 __all__ = [
     "ColumnScale",
+    "as_float32",
     "as_matrix",
     "check_importances",
     "column_borders",
+    "lower_median",
     "scale_columns",
     "weight_columns",
 ]
@@ -98,15 +102,15 @@ def column_borders(X: Floats) -> tuple[Floats, Floats]:
     low, high = np.empty(X.shape[1]), np.empty(X.shape[1])
     with np.errstate(over="ignore"):  # a border beyond the largest float is no border
         for h, column in enumerate(X.T):
-            middle = _lower_median(column)
+            middle = lower_median(column)
             away = np.abs(column / 2 - middle / 2)  # halves, since 1e308 is too far from -1e308
             away = away[away > 0]
-            farthest = 2 * FARTHEST * _lower_median(away) if away.size else 0.0
+            farthest = 2 * FARTHEST * lower_median(away) if away.size else 0.0
             low[h], high[h] = middle - farthest, middle + farthest
     return low, high
 
 
-def _lower_median(values: Floats) -> float:
+def lower_median(values: Floats) -> float:
     """Return the lower of the middle values, which is always one of them: no sum can overflow."""
     at = (values.size - 1) // 2
     return float(np.partition(values, at)[at])
@@ -154,8 +158,14 @@ def weight_columns(X: Floats, importances: Floats) -> Floats:
     return np.asarray(X * np.sqrt(rho))
 
 
-def as_matrix(X: ArrayLike) -> Floats:
-    """Return X as a matrix of finite float64 with at least one row and one column."""
+def as_float32(X: Any) -> Any:
+    """Return columns as trees want them: rows after each other, or sparse ones as they are."""
+    is_sparse: bool = sparse.issparse(X)
+    return X.astype(np.float32) if is_sparse else np.ascontiguousarray(X, dtype=np.float32)
+
+
+def as_matrix(X: ArrayLike, *, may_miss: bool = False) -> Floats:
+    """Return X as a matrix of finite float64 with rows and columns; NaN only if it may miss."""
     matrix = np.asarray(X, dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(
@@ -163,8 +173,9 @@ def as_matrix(X: ArrayLike) -> Floats:
         )
     if 0 in matrix.shape:
         raise ValueError(f"X has shape {matrix.shape}; at least one row and one column are needed.")
-    if not np.isfinite(matrix).all():
-        i, h = np.argwhere(~np.isfinite(matrix))[0]
+    is_bad = np.isinf(matrix) if may_miss else ~np.isfinite(matrix)
+    if is_bad.any():
+        i, h = np.argwhere(is_bad)[0]
         raise ValueError(
             f"X[{i}, {h}] is {matrix[i, h]}; replace or impute missing and infinite values first."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,12 @@ from labelcut.hnc.conclusion import Conclusion, rows_with_evidence
 from labelcut.hnc.evidence import UNPROVEN_P_WRONG
 from labelcut.hnc.flags import flag_by_expected_f1, flag_labels
 from labelcut.hnc.honest_cut import HonestCuts
-from labelcut.hnc.judgement import guard_classes, judge_labels, match_total
+from labelcut.hnc.judgement import guard_classes, match_total
 from labelcut.hnc.labels import plain
 from labelcut.hnc.panel import Panel, Question
 from labelcut.hnc.rows import Rows
 
-__all__ = ["conclude"]
+__all__ = ["conclude", "own_confidence", "warn_of_class", "warn_of_silence"]
 
 
 def conclude(question: Question, panel: Panel, graph: SimilarityGraph) -> Conclusion:
@@ -33,20 +34,21 @@ def conclude(question: Question, panel: Panel, graph: SimilarityGraph) -> Conclu
     predicted = np.where(np.ptp(distribution, axis=1) == 0, guess, distribution.argmax(axis=1))
     scores = panel.pool.scores({name: opinion[labeled] for name, opinion in panel.opinions.items()})
     p_wrong = np.full(codes.size, np.nan)
-    p_wrong[labeled] = judge_labels(scores, codes[labeled], rows.trust[labeled], panel.belief)
+    p_wrong[labeled] = panel.p_wrong(scores, codes[labeled], rows.trust[labeled])
     is_contrary = rows.is_labeled & (predicted != codes) & ~is_held
     is_issue = flag_labels(p_wrong, is_contrary, settings.flags)
-    is_issue[labeled], silenced = guard_classes(
-        is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief
-    )
-    for c, n_flagged in silenced:
-        _warn_of_class(rows, c, n_flagged)
+    if panel.sight is None:
+        is_issue[labeled], silenced = guard_classes(
+            is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief
+        )
+        for c, n_flagged in silenced:
+            warn_of_class(plain(rows.classes[c]), n_flagged, int((codes == c).sum()))
     is_listed = np.zeros(codes.size, dtype=bool)
     is_listed[labeled] = flag_by_expected_f1(p_wrong[labeled])
     found = Conclusion(
         predicted=predicted,
         distribution=distribution,
-        confidence=_own_confidence(panel.cut, codes),
+        confidence=own_confidence(panel.cut, codes),
         p_wrong=p_wrong,
         is_issue=is_issue,
         is_worth_a_look=is_listed & is_contrary & ~is_issue,
@@ -62,14 +64,7 @@ def _silenced(found: Conclusion, rows: Rows, panel: Panel) -> Conclusion:
     keeps its order and adds up to a small constant share. Unlabeled rows keep what the pool says: where
     experts know nothing, it does not believe them either.
     """
-    assert panel.evidence is not None
-    warnings.warn(
-        f"the columns do not tell the classes apart better than chance (AUC {panel.evidence.auc:.2f} +- "
-        f"{panel.evidence.auc_error:.2f}), so no label can be called wrong by them and none is flagged. "
-        "Add columns that have to do with the label, or label more rows.",
-        UserWarning,
-        stacklevel=6,
-    )
+    warn_of_silence(panel)
     is_open = rows.is_labeled & np.isfinite(rows.trust)
     p_wrong = found.p_wrong.copy()
     p_wrong[is_open] = match_total(p_wrong[is_open], UNPROVEN_P_WRONG * is_open.sum())
@@ -89,17 +84,32 @@ def _silenced(found: Conclusion, rows: Rows, panel: Panel) -> Conclusion:
     )
 
 
-def _own_confidence(cut: HonestCuts, codes: Ints) -> Floats:
+def own_confidence(cut: HonestCuts, codes: Ints) -> Floats:
     """Return the confidence in each label by the cut of its own class."""
     if cut.n_classes == 2:
         return cut.cuts[0].confidence
-    return np.stack([found.confidence for found in cut.cuts])[np.maximum(codes, 0), np.arange(codes.size)]
+    confidence = np.full(codes.size, np.nan)
+    for c, found in enumerate(cut.cuts):
+        confidence[codes == c] = found.confidence[codes == c]
+    return confidence
 
 
-def _warn_of_class(rows: Rows, c: int, n_flagged: int) -> None:
+def warn_of_silence(panel: Panel) -> None:
+    """Say that no label is flagged because the columns know nothing about them."""
+    assert panel.evidence is not None
+    warnings.warn(
+        f"the columns do not tell the classes apart better than chance (AUC {panel.evidence.auc:.2f} +- "
+        f"{panel.evidence.auc_error:.2f}), so no label can be called wrong by them and none is flagged. "
+        "Add columns that have to do with the label, or label more rows.",
+        UserWarning,
+        stacklevel=7,
+    )
+
+
+def warn_of_class(name: Any, n_flagged: int, n_labels: int) -> None:
     """Say that a class lost its flags, and what to do."""
     warnings.warn(
-        f"{n_flagged} of {int((rows.codes == c).sum())} labels {plain(rows.classes[c])!r} contradict the "
+        f"{n_flagged} of {n_labels} labels {name!r} contradict the "
         "columns, but it cannot be told whether they are wrong or the classes overlap; none of them is "
         "flagged. Review some of them by hand.",
         UserWarning,

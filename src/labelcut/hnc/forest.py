@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 
 from labelcut.arrays import Floats, Ints
-from labelcut.hnc.columns import as_matrix
+from labelcut.hnc.columns import as_float32, as_matrix
 from labelcut.hnc.folds import deal_folds
 from labelcut.parameters import numbers, whole
 from labelcut.threads import thread_count
@@ -40,6 +41,8 @@ ENOUGH_ROWS = 40_000
 
 #: Trees that decide between leaf sizes, the more the fewer rows there are; the rest only for the chosen one.
 TRIAL_TREES = (15, 40)
+#: Where other trees are grown anyway, fewer decide on large tables.
+FEWEST_TRIAL_TREES = 6
 TRIAL_JUDGEMENTS = 150_000
 
 #: New rows from which starting threads takes less time than they save.
@@ -73,9 +76,9 @@ class Forest:
 
     def of(self, X: ArrayLike, n_jobs: int | None = None) -> Floats:
         """Return the probability of each class for new rows, the same bytes for any ``n_jobs``."""
-        X32 = np.ascontiguousarray(as_matrix(X), dtype=np.float32)
-        rows = np.arange(len(X32))
-        if len(X32) < WORTH_THREADS:
+        X32 = as_float32(X if sparse.issparse(X) else as_matrix(X, may_miss=True))
+        rows = np.arange(X32.shape[0])
+        if X32.shape[0] < WORTH_THREADS:
             n_jobs = 1
         votes, n_votes = add_up_votes(
             self.model, [rows] * len(self.model.estimators_), X32, self._n_classes, n_jobs
@@ -104,7 +107,8 @@ def fit_forest(
 
     Parameters
     ----------
-    X : array-like of shape (n_rows, n_features)
+    X : array-like or sparse matrix of shape (n_rows, n_features)
+        NaN where a value is missing.
     codes : array-like of int of shape (n_rows,)
         Class 0, 1, ..., or -1 for an unlabeled row.
     tuning : {"oob", "cv"}, default="oob"
@@ -123,9 +127,9 @@ def fit_forest(
     -------
     Forest
     """
-    X = as_matrix(X)
+    X = X if sparse.issparse(X) else as_matrix(X, may_miss=True)
     codes = np.asarray(codes)
-    labeled = _check_codes(codes, len(X))
+    labeled = _check_codes(codes, X.shape[0])
     if tuning not in ("oob", "cv"):
         raise ValueError(f"tuning is {tuning!r}; choose 'oob' (cheap) or 'cv' (as in the paper).")
     if leaf_sizes is None:
@@ -137,13 +141,13 @@ def fit_forest(
 
     rng = check_random_state(random_state)
     seed = int(rng.randint(np.iinfo(np.int32).max))
-    X32 = np.ascontiguousarray(X, dtype=np.float32)
+    X32 = as_float32(X)
     y = codes[labeled]
     tune = _tune_by_folds if tuning == "cv" else _tune_out_of_bag
     leaf, scores, model = tune(X32[labeled], y, leaf_sizes, n_trees, seed, n_jobs)
 
     n_classes = int(y.max()) + 1
-    rows_of_tree = rows_to_judge(model, labeled, np.flatnonzero(codes < 0), len(X))
+    rows_of_tree = rows_to_judge(model, labeled, np.flatnonzero(codes < 0), X.shape[0])
     votes, n_votes = add_up_votes(model, rows_of_tree, X32, n_classes, n_jobs)
     shares = np.bincount(y, minlength=n_classes) / len(y)
     probability = np.where(n_votes[:, None] > 0, votes / np.maximum(n_votes, 1)[:, None], shares)
@@ -159,6 +163,9 @@ def choose_leaf(
 ) -> float:
     """Return the leaf size, as a share of the rows of a tree, whose few trees judge unseen rows best.
 
+    Leaf sizes that the labels cannot tell apart share the choice: it is a geometric mean, each weighed by how
+    many standard errors it is behind the best. So no leaf size is chosen or dropped because of a few trees.
+
     Parameters
     ----------
     X, codes, leaf_sizes, n_jobs
@@ -167,9 +174,12 @@ def choose_leaf(
     """
     sizes = check_leaf_sizes(OOB_LEAF_SIZES if leaf_sizes is None else leaf_sizes)
     labeled = np.flatnonzero(codes >= 0)
-    X32 = np.ascontiguousarray(X[labeled], dtype=np.float32)
-    _, scores, _ = _try_leaf_sizes(X32, codes[labeled], sizes, TRIAL_TREES[1], seed, n_jobs)
-    return min(scores, key=lambda leaf: scores[leaf])
+    X32 = as_float32(X[labeled])
+    n_trial = _trial_trees(labeled.size, FEWEST_TRIAL_TREES)
+    _, by_row, _ = _try_leaf_sizes(X32, codes[labeled], sizes, n_trial, seed, n_jobs)
+    best = min(by_row.values(), key=_mean_score)
+    behind = [_errors_behind(scores, best) for scores in by_row.values()]
+    return float(np.exp(np.average(np.log(sizes), weights=np.exp(-0.5 * np.square(behind)))))
 
 
 def check_leaf_sizes(leaf_sizes: Any) -> tuple[float, ...]:
@@ -210,7 +220,9 @@ def _tune_out_of_bag(
     X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trees: int, seed: int, n_jobs: int | None
 ) -> tuple[float, dict[float, float], RandomForestClassifier]:
     """Grow a few trees per leaf size, and the other trees for the lowest out-of-bag Brier score only."""
-    trials, scores, n_rows = _try_leaf_sizes(X, y, leaf_sizes, n_trees, seed, n_jobs)
+    n_trial = min(n_trees, _trial_trees(len(y), TRIAL_TREES[0]))
+    trials, by_row, n_rows = _try_leaf_sizes(X, y, leaf_sizes, n_trial, seed, n_jobs)
+    scores = {leaf: _mean_score(values) for leaf, values in by_row.items()}
     best = min(scores, key=lambda leaf: scores[leaf])
     model = trials[best]
     if n_rows < len(y):
@@ -220,31 +232,36 @@ def _tune_out_of_bag(
     return best, scores, model.set_params(warm_start=False)
 
 
+def _trial_trees(n_labeled: int, fewest: int) -> int:
+    """Return how many trees decide between leaf sizes."""
+    return int(np.clip(TRIAL_JUDGEMENTS // min(n_labeled, ENOUGH_ROWS), fewest, TRIAL_TREES[1]))
+
+
 def _try_leaf_sizes(
-    X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trees: int, seed: int, n_jobs: int | None
-) -> tuple[dict[float, RandomForestClassifier], dict[float, float], int]:
-    """Return a few trees of each leaf size, their scores, and on how many of the rows they were tried."""
+    X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trial: int, seed: int, n_jobs: int | None
+) -> tuple[dict[float, RandomForestClassifier], dict[float, Floats], int]:
+    """Return a few trees of each leaf size, their scores by row, and on how many rows they were tried."""
     n_rows = min(len(y), ENOUGH_ROWS)
     n_drawn = max(1, round(SHARE_PER_TREE * n_rows))
     some = np.arange(len(y))
     if n_rows < len(y):
         some = np.sort(check_random_state(seed).choice(len(y), n_rows, replace=False))
-    n_trial = min(n_trees, int(np.clip(TRIAL_JUDGEMENTS // n_rows, *TRIAL_TREES)))
-    trials, scores = {}, {}
+    trials, by_row = {}, {}
     for leaf in leaf_sizes:
         model = _forest(n_trial, leaf, n_drawn, seed, n_jobs).set_params(max_samples=n_drawn)
         trials[leaf] = model.fit(X[some], y[some])
-        scores[leaf] = _endless_brier_score(model, X[some], y[some], n_jobs)
-    return trials, scores, n_rows
+        by_row[leaf] = _endless_brier_scores(model, X[some], y[some], n_jobs)
+    return trials, by_row, n_rows
 
 
-def _endless_brier_score(
+def _endless_brier_scores(
     model: RandomForestClassifier, X: NDArray[np.float32], y: Ints, n_jobs: int | None
-) -> float:
-    """Return an estimate of the out-of-bag Brier score that endlessly many such trees would have.
+) -> Floats:
+    """Return estimates of the out-of-bag Brier scores that endlessly many such trees would have, row by row.
 
     The score of a few trees favors large leaves, because it also counts how much the trees differ from each
-    other. The mean of ``e_s @ e_t`` over pairs of different trees does not, e being the error of a tree.
+    other. The mean of ``e_s @ e_t`` over pairs of different trees does not, e being the error of a tree. Rows
+    that fewer than two trees judge have none (NaN).
     """
     every = np.arange(len(y))
     errors = np.zeros((len(y), int(y.max()) + 1))
@@ -258,10 +275,25 @@ def _endless_brier_score(
         squares[rows] += np.square(error).sum(axis=1)
         n_trees[rows] += 1
     paired = n_trees > 1
-    if not paired.any():
-        return 0.0
     pairs = n_trees[paired] * (n_trees[paired] - 1.0)
-    return float(((np.square(errors[paired]).sum(axis=1) - squares[paired]) / pairs).mean())
+    scores = np.full(len(y), np.nan)
+    scores[paired] = (np.square(errors[paired]).sum(axis=1) - squares[paired]) / pairs
+    return scores
+
+
+def _mean_score(scores: Floats) -> float:
+    """Return the mean over the rows that have a score; 0 if none has."""
+    known = scores[~np.isnan(scores)]
+    return float(known.mean()) if known.size else 0.0
+
+
+def _errors_behind(scores: Floats, best: Floats) -> float:
+    """Return by how many standard errors of their difference scores are worse than the best ones."""
+    gap = scores - best
+    gap = gap[~np.isnan(gap)]
+    if gap.size < 2 or not gap.any():
+        return 0.0
+    return float(gap.mean() / (gap.std() / np.sqrt(gap.size)))
 
 
 def _forest(n_trees: int, leaf: float, n_rows: int, seed: int, n_jobs: int | None) -> RandomForestClassifier:
@@ -292,12 +324,12 @@ def add_up_votes(
     n_jobs: int | None,
 ) -> tuple[Floats, Ints]:
     """Return the summed class shares and the number of trees for each row; each tree judges its own rows."""
-    total = np.zeros((len(X), model.n_classes_))
-    n_votes = np.zeros(len(X), dtype=np.intp)
+    total = np.zeros((X.shape[0], model.n_classes_))
+    n_votes = np.zeros(X.shape[0], dtype=np.intp)
     for rows, shares in _judge(model, rows_of_tree, X, n_jobs):
         total[rows] += shares
         n_votes[rows] += 1
-    votes = np.zeros((len(X), n_classes))
+    votes = np.zeros((X.shape[0], n_classes))
     votes[:, model.classes_] = total
     return votes, n_votes
 
@@ -310,6 +342,8 @@ def _judge(
     def class_shares(tree: Any, rows: Ints) -> tuple[Ints, Floats]:
         return rows, np.asarray(tree.tree_.predict(X[rows])).reshape(len(rows), model.n_classes_)
 
+    if thread_count(n_jobs) == 1:
+        return (class_shares(tree, rows) for tree, rows in zip(model.estimators_, rows_of_tree, strict=True))
     # scikit-learn adds up trees in the order in which threads end, so its sums differ in the last bits.
     shares: Iterable[tuple[Ints, Floats]] = Parallel(
         n_jobs=thread_count(n_jobs), prefer="threads", return_as="generator"

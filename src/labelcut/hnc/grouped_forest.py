@@ -14,6 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.hnc.clock import StageClock
+from labelcut.hnc.columns import as_float32
 from labelcut.hnc.forest import WORTH_THREADS, add_up_votes, rows_to_judge
 from labelcut.hnc.hiding import Hiding, task_seed
 from labelcut.hnc.labels import UNLABELED
@@ -28,8 +29,8 @@ DRAWN_SHARE = 0.8
 #: More rows than this make a tree dearer, hardly better.
 MOST_DRAWN = 20_000
 
-#: Trees of a group; from so many labels on fewer will do.
-GROUP_TREES, THIN_GROUP_TREES, THIN_FROM = 30, 20, 5000
+#: Trees of a group. Small tables have many groups.
+GROUP_TREES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,11 @@ class GroupedForest:
 
     def of(self, X: Floats, n_jobs: int | None = None) -> Floats:
         """Return the probability of each class for new rows, the same bytes for any ``n_jobs``."""
-        X32 = np.ascontiguousarray(X, dtype=np.float32)
+        X32 = as_float32(X)
         n_classes = self.probability.shape[1]
-        n_jobs = 1 if len(X32) < WORTH_THREADS else n_jobs
-        every = np.arange(len(X32))
-        total = np.zeros((len(X32), n_classes))
+        n_jobs = 1 if X32.shape[0] < WORTH_THREADS else n_jobs
+        every = np.arange(X32.shape[0])
+        total = np.zeros((X32.shape[0], n_classes))
         for model in self.models:
             votes, n_votes = add_up_votes(model, [every] * len(model.estimators_), X32, n_classes, n_jobs)
             total += votes / n_votes[:, None]
@@ -92,7 +93,7 @@ def grow_groups(
     clock : StageClock, optional
         Hears how far it is.
     """
-    X32 = np.ascontiguousarray(X, dtype=np.float32)
+    X32 = as_float32(X)
     n_classes = int(codes.max()) + 1
 
     def grow(m: int) -> tuple[RandomForestClassifier, Floats, Ints]:
@@ -120,12 +121,12 @@ def _grow_group(
     seen, n_labeled = np.flatnonzero(is_seen), int(np.sum(codes != UNLABELED))
     n_drawn = max(1, min(round(DRAWN_SHARE * n_labeled), MOST_DRAWN, seen.size))
     model = RandomForestClassifier(
-        GROUP_TREES if n_labeled < THIN_FROM else THIN_GROUP_TREES,
+        GROUP_TREES,
         min_samples_leaf=max(1, int(np.ceil(leaf * n_drawn))),
         max_samples=n_drawn,
         random_state=seed,
         n_jobs=1,
     ).fit(X[seen], codes[seen])
-    judged = rows_to_judge(model, seen, np.flatnonzero(~is_seen), len(X))
+    judged = rows_to_judge(model, seen, np.flatnonzero(~is_seen), X.shape[0])
     votes, n_votes = add_up_votes(model, judged, X, int(codes.max()) + 1, 1)
     return model, votes, n_votes

@@ -6,6 +6,7 @@ every expert is asked about its rows. What an expert thinks of a label is its me
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +17,15 @@ from labelcut.hnc.labels import UNLABELED, count_folds
 
 __all__ = ["Hiding", "deal_tasks", "task_seed"]
 
-#: Small tables are cheap and shaky: folds are dealt again until about so many labels were hidden in all, ...
-ENOUGH_JUDGEMENTS = 1500
+#: Small tables are cheap and shaky: folds are dealt again until about so many labels were judged in all, of
+#: more than two classes once for each, ...
+ENOUGH_JUDGEMENTS = 5000
 
 #: ... but not more often than this.
-MOST_DEALS = 4
+MOST_DEALS = 7
+
+#: From so many labels on two thirds of them teach as much as four fifths, and three folds will do.
+MANY_LABELS, FOLDS_OF_MANY = 50_000, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +53,25 @@ class Hiding:
         """Every label hidden once, for those who are dear to ask."""
         return Hiding(self.masks[: self.n_folds], self.n_folds)
 
+    def asked(self, m: int) -> Ints:
+        """Return the rows that a task is asked about: those it hides, and those that no task hides."""
+        return np.flatnonzero(self.masks[m] | ~self.is_judged)
+
+    def mean_of(self, found: Sequence[tuple[Ints, Floats]]) -> Floats:
+        """Return the mean over the tasks that were asked about a row, as `mean` does.
+
+        Parameters
+        ----------
+        found : sequence of (ndarray of int, ndarray of shape (n_asked, n_classes))
+            For each task, the rows it was asked about and what it says.
+        """
+        total = np.zeros((self.masks.shape[1], found[0][1].shape[1]))
+        count = np.zeros(self.masks.shape[1])
+        for rows, opinion in found:
+            total[rows] += opinion
+            count[rows] += 1.0
+        return np.asarray(total / count[:, None])
+
     def mean(self, by_task: Floats) -> Floats:
         """Return the mean over the tasks that hid a row; for a row that none hid, over all of them.
 
@@ -71,12 +95,15 @@ def deal_tasks(codes: Ints, trust: Floats, n_folds: int, seed: int) -> Hiding:
     trust : ndarray of shape (n_rows,)
         A label of trust inf is held: it is not judged, so it need not be hidden.
     n_folds : int
-        Folds of one deal, fewer if a class has fewer labels; see `count_folds`.
+        Folds of one deal; fewer if a class has fewer labels (see `count_folds`) or if there are many labels.
     seed : int
     """
     judged = np.where(np.isinf(trust), UNLABELED, codes)
-    n_folds = count_folds(codes, trust, n_folds)
-    n_deals = int(np.clip(round(ENOUGH_JUDGEMENTS / np.sum(judged != UNLABELED)), 1, MOST_DEALS))
+    n_judged = int(np.sum(judged != UNLABELED))
+    n_folds = count_folds(codes, trust, n_folds if n_judged < MANY_LABELS else min(n_folds, FOLDS_OF_MANY))
+    n_classes = int(codes.max()) + 1
+    n_cuts = 1 if n_classes == 2 else n_classes
+    n_deals = int(np.clip(round(ENOUGH_JUDGEMENTS / (n_judged * n_cuts)), 1, MOST_DEALS))
     folds = [deal_folds(judged, n_folds, task_seed(seed, deal)) for deal in range(n_deals)]
     return Hiding(np.array([fold == k for fold in folds for k in range(n_folds)]), n_folds)
 

@@ -83,9 +83,9 @@ class HonestCuts:
     probability: Floats
     final: Floats
 
-    def of_task(self, m: int) -> Floats:
-        """Return the probabilities of all rows while the labels of one task were hidden."""
-        return self._from_votes([cut.votes[m] for cut in self.cuts])
+    def of_task(self, m: int, rows: Ints | slice = slice(None)) -> Floats:
+        """Return the probabilities of rows, by default of all, while the labels of one task were hidden."""
+        return self._from_votes([cut.votes[m][rows] for cut in self.cuts])
 
     def of(self, weights: sparse.csr_array[Any, Any]) -> Floats:
         """Return the probabilities of new rows from their similarity to the rows of the table."""

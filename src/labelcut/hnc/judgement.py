@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.hnc.noise_floor import NoiseBelief
 
-__all__ = ["guard_classes", "judge_labels", "match_total", "true_class_probability"]
+__all__ = ["expect_wrong", "guard_classes", "judge_labels", "match_total", "true_class_probability"]
 
 #: The corrected probability is blended with this much of the uncorrected one: clipping keeps the order.
 BLEND = 0.02
@@ -36,17 +36,36 @@ def judge_labels(scores: Floats, codes: Ints, trust: Floats, belief: NoiseBelief
     belief : NoiseBelief
         How often labels are wrong.
     """
-    given, is_open = np.exp(scores), np.isfinite(trust)
-    levels = _levels(belief, codes.size)
+    is_open = np.isfinite(trust)
+    p_wrong, total = expect_wrong(scores, codes, is_open, belief, codes.size)
+    p_wrong[~is_open] = 0.0
+    p_wrong[is_open] = match_total(p_wrong[is_open], total)
+    return p_wrong
+
+
+def expect_wrong(
+    scores: Floats, codes: Ints, is_open: Mask, belief: NoiseBelief, n_labeled: int
+) -> tuple[Floats, float]:
+    """Return P(wrong) of some labels before it is matched, and how many of the open ones should be wrong.
+
+    Parameters
+    ----------
+    scores, codes, belief
+        As in `judge_labels`, of all labels or of some of them.
+    is_open : ndarray of bool
+        The labels that may be wrong.
+    n_labeled : int
+        The number of all labels.
+    """
+    given = np.exp(scores)
+    levels = _levels(belief, n_labeled)
     p_wrong, total = np.zeros(codes.size), 0.0
     for rates in levels:
         channel = belief.channel(rates)
         true = _undo(given, channel)
         p_wrong += _wrong_label_probability(true, codes, channel) / len(levels)
         total += float((true[is_open] @ rates).sum()) / len(levels)
-    p_wrong[~is_open] = 0.0
-    p_wrong[is_open] = match_total(p_wrong[is_open], total)
-    return p_wrong
+    return p_wrong, total
 
 
 def true_class_probability(scores: Floats, belief: NoiseBelief, n_labeled: int) -> Floats:

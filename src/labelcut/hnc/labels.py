@@ -51,6 +51,10 @@ class Labels:
         kept[is_labeled] = found
         return cls(np.array(names, dtype=object)[carried], kept)
 
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self.codes.size)
+
     @property
     def is_labeled(self) -> NDArray[np.bool_]:
         """True for rows that carry a label."""

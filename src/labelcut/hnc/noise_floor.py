@@ -25,9 +25,10 @@ N_RATES, HIGHEST_SHARE = 65, 0.96
 CLEAN_SHARE = 0.2
 
 #: Overlap has one of two shapes. Its log-odds fall linearly in the normal score of the rank (a logistic
-#: truth), or its share falls as a power of the rank and ends at 0 (classes that are apart).
+#: truth), or its share falls as a power of the rank and ends at 0 (classes that are apart). The slope of 0 is
+#: a side that is none: its labels are drawn by lot everywhere, as in a group of rows labeled carelessly.
 POWER_SHARE = 0.3
-SLOPES: Floats = np.geomspace(0.05, 30.0, 24)
+SLOPES: Floats = np.concatenate([[0.0], np.geomspace(0.05, 30.0, 24)])
 POWERS: Floats = np.geomspace(0.25, 60.0, 24)
 
 #: The slope is the strength of the columns: 1.4 is an AUC of 0.8, 2.5 one of 0.9. Columns by which people
@@ -212,40 +213,69 @@ def _likelihood_by_shape(side: _Side, trust: Floats, grid: Floats, n_classes: in
 
 def _log_shapes() -> Floats:
     """Return the prior of every slope and every power."""
-    slopes = -0.5 * (np.log(SLOPES / USUAL_SLOPE) / SLOPE_SPREAD) ** 2
+    with np.errstate(divide="ignore"):
+        slopes = -0.5 * (np.log(SLOPES / USUAL_SLOPE) / SLOPE_SPREAD) ** 2
     slopes += np.log(1.0 - POWER_SHARE) - logsumexp(slopes)
     return np.concatenate([slopes, np.full(POWERS.size, np.log(POWER_SHARE / POWERS.size))])
 
 
-_LOG_SHAPES = _log_shapes()
+def _log_any_shape() -> Floats:
+    """Return the prior of a side of which nothing is expected: as likely none at all as any other shape."""
+    n_others = SLOPES.size - 1 + POWERS.size
+    return np.log(np.where(np.arange(n_others + 1) == 0, 0.5, 0.5 / n_others))
+
+
+_LOG_SHAPES, _LOG_ANY_SHAPE = _log_shapes(), _log_any_shape()
 
 
 def _differing_classes(sides: list[_Side], by_shape: Floats, log_prior: Floats, is_open: Mask) -> Mask:
     """Return the classes whose rate clearly differs from that of all others.
 
-    Two things have to say so: the floors, at odds of five to one, and the plain share of contrary labels
-    among the surest rows, by three standard errors. The floors are asked under one shape of overlap for all
-    sides, as a logistic truth has one slope: a side must not explain by slow overlap what the others deny.
+    Three things have to say so: the floors, at odds of five to one; the plain share of contrary labels among
+    the surest rows, by three standard errors; and a side that falls in a way of its own, or not at all, must
+    not explain the labels better. The floors are asked under one shape of overlap for all sides, since a
+    logistic truth has one slope: a side cannot explain by slow overlap what the others deny.
     """
     n_classes = len(sides)
-    counts = np.zeros((n_classes, 2))
-    for c, side in enumerate(sides):
-        counted = is_open[side.rows].astype(float)
-        for i, values in enumerate((counted * side.is_contrary, counted)):
-            counts[c, i] = side.spread(values)[side.surest].sum()
     together = logsumexp(_over_rates(by_shape.sum(axis=0), log_prior) + _LOG_SHAPES)
+    counts = np.array([_surest_counts(side, is_open) for side in sides])
     differs = np.zeros(n_classes, dtype=bool)
     for c in range(n_classes):
-        rest = np.arange(n_classes) != c
-        apart = _over_rates(by_shape[c], log_prior) + _over_rates(by_shape[rest].sum(axis=0), log_prior)
-        odds = logsumexp(apart + _LOG_SHAPES) - together
+        is_c = np.arange(n_classes) == c
+        apart = _over_rates(by_shape[c], log_prior) + _over_rates(by_shape[~is_c].sum(axis=0), log_prior)
+        evidence = logsumexp(apart + _LOG_SHAPES)
         # One label of each kind is added, or a share of 0 would seem to be known without error.
-        hits, size = np.array([counts[c], counts[rest].sum(axis=0)]).T
+        hits, size = np.array([counts[c], counts[~is_c].sum(axis=0)]).T
         share = (hits + 1.0) / (size + 2.0)
         error = np.sqrt((share * (1.0 - share) / np.maximum(size, 1.0)).sum())
-        is_far = abs(share[0] - share[1]) > DIFFERENCE_ERRORS * error
-        differs[c] = is_far and odds > np.log(DIFFERENCE_ODDS * n_classes / 2)
-    return differs
+        differs[c] = (
+            abs(share[0] - share[1]) > DIFFERENCE_ERRORS * error
+            and evidence - together > np.log(DIFFERENCE_ODDS * n_classes / 2)
+            and evidence > _odd_side(by_shape, log_prior, is_c)
+        )
+    # Of two classes each is all that the other differs from.
+    return differs if n_classes > 2 else np.full(2, differs.all())
+
+
+def _surest_counts(side: _Side, is_open: Mask) -> tuple[float, float]:
+    """Return how many of the surest labels of a side are contrary, and how many these labels are."""
+    counted = is_open[side.rows].astype(float)
+    contrary, every = (
+        side.spread(values)[side.surest].sum() for values in (counted * side.is_contrary, counted)
+    )
+    return float(contrary), float(every)
+
+
+def _odd_side(by_shape: Floats, log_prior: Floats, is_odd: Mask) -> float:
+    """Return the log-probability of the labels if all share one rate, and one side may fall in any way.
+
+    In a group of rows labeled by lot the side of a rare class is none: half of its labels are contrary, from
+    the border to the surest row. Read as a rate of that class it would turn the ranking upside down.
+    """
+    odd = logsumexp(by_shape[is_odd][0] + _LOG_ANY_SHAPE, axis=1)
+    return float(
+        logsumexp(_over_rates(by_shape[~is_odd].sum(axis=0) + odd[:, None], log_prior) + _LOG_SHAPES)
+    )
 
 
 def _over_rates(by_shape: Floats, log_prior: Floats) -> Floats:

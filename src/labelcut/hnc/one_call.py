@@ -28,7 +28,7 @@ def find_label_issues(
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features), or None
-        Numbers without missing values; None if an embedding or probabilities stand for them.
+        Numbers, NaN where one is missing; None if an embedding or probabilities stand for them.
     y : array-like of shape (n_rows,)
         Classes; -1, None or NaN for unlabeled rows.
     pred_probs : array-like of shape (n_rows, n_classes), optional

@@ -60,7 +60,7 @@ class NoOpinion:
 
     def of(self, X: Floats, n_jobs: int | None = None) -> Floats:
         """Return the shares, once per new row."""
-        return np.tile(self.shares, (len(X), 1))
+        return np.tile(self.shares, (X.shape[0], 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Given:
         """Refuse: what was given for the rows of the table says nothing about new ones."""
         raise ValueError(
             f"the model was fitted with given probabilities of its {len(self.probability)} rows, which say "
-            f"nothing about {len(X)} new ones; pass those of the new rows as opinions, too."
+            f"nothing about {X.shape[0]} new ones; pass those of the new rows as opinions, too."
         )
 
 
@@ -130,7 +130,7 @@ def cross_fit(classifier: Any, X: Floats, codes: Ints, hiding: Hiding) -> CrossF
     hiding = hiding.first_deal
     n_classes = int(codes.max()) + 1
     rest = ~hiding.is_judged
-    by_task = np.zeros((len(hiding.masks), len(X), n_classes))
+    by_task = np.zeros((len(hiding.masks), X.shape[0], n_classes))
     models = []
     for m, hidden in enumerate(hiding.masks):
         seen = (codes != UNLABELED) & ~hidden
@@ -149,14 +149,14 @@ def _in_order(model: Any, X: Floats, classes: NDArray[Any]) -> Floats:
             f"{model!r} knows the class {unknown[0]!r}, which no label here has; its classes have to be "
             f"among {[plain(c) for c in classes]}."
         )
-    probability = np.zeros((len(X), classes.size))
+    probability = np.zeros((X.shape[0], classes.size))
     probability[:, [[plain(own) for own in classes].index(c) for c in known]] = model.predict_proba(X)
     return probability
 
 
 def _mean_opinion(models: Any, X: Floats, n_classes: int) -> Floats:
     """Return the mean probabilities; a class that a model never saw gets none from it."""
-    total = np.zeros((len(X), n_classes))
+    total = np.zeros((X.shape[0], n_classes))
     for model in models:
         total[:, model.classes_] += model.predict_proba(X)
     return total / len(models)

@@ -7,15 +7,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
-from labelcut.arrays import Floats
+from labelcut.arrays import Floats, Ints
 from labelcut.hnc.labels import plain
 from labelcut.parameters import one_of
 
-__all__ = ["check_same_names", "read_experts", "read_opinions", "refuse_experts"]
+__all__ = [
+    "check_order",
+    "check_same_names",
+    "read_experts",
+    "read_opinion",
+    "read_opinions",
+    "refuse_experts",
+    "refuse_known_names",
+]
 
 #: Given probabilities of a row may miss a sum of 1 by this much: they were rounded or are float32.
 SUM_TOLERANCE = 1e-3
+
+#: Another order of the columns has to agree with so many labels more before it is called the right one.
+FEWEST_BETTER = 10
 
 
 def read_experts(experts: Any, built_in: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -72,7 +84,10 @@ def read_opinions(opinions: Any, n_rows: int, classes: NDArray[Any]) -> dict[str
             f"opinions is a {type(opinions).__name__}; give a dict from a name to probabilities, such as "
             "opinions={'mine': model.predict_proba(X)}."
         )
-    return {str(name): _read_opinion(str(name), given, n_rows, classes) for name, given in opinions.items()}
+    return {
+        str(name): read_opinion(f"opinions[{str(name)!r}]", given, n_rows, classes)
+        for name, given in opinions.items()
+    }
 
 
 def check_same_names(fitted: Sequence[str], given: Mapping[str, Floats]) -> None:
@@ -98,8 +113,49 @@ def refuse_experts(brought: Sequence[str]) -> None:
         )
 
 
-def _read_opinion(name: str, given: Any, n_rows: int, classes: NDArray[Any]) -> Floats:
-    said = f"opinions[{name!r}]"
+def refuse_known_names(given: Mapping[str, Any], taken: Sequence[str]) -> None:
+    """Refuse opinions under the name of an expert that is asked anyway."""
+    for name in given:
+        if name in taken:
+            raise ValueError(
+                f"opinions[{name!r}] would have the name of another expert; call it something else than "
+                f"{', '.join(map(repr, taken))}."
+            )
+
+
+def check_order(said: str, opinion: Floats, codes: Ints, classes: NDArray[Any]) -> None:
+    """Refuse probabilities whose columns stand in another order than that of the classes.
+
+    Read in another order they would contradict less than half as many labels, each class counting alike:
+    noise does not do that, nor does somebody who always says the same.
+
+    Parameters
+    ----------
+    said : str
+        What to call them.
+    opinion : ndarray of shape (n_rows, n_classes)
+    codes : ndarray of int of shape (n_rows,)
+        The given labels, -1 for none.
+    classes : ndarray of shape (n_classes,)
+    """
+    labeled = codes >= 0
+    counts = np.zeros((classes.size, classes.size))
+    np.add.at(counts, (codes[labeled], opinion[labeled].argmax(axis=1)), 1.0)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    every, column = linear_sum_assignment(-shares)
+    kept, best = np.trace(shares) / classes.size, shares[every, column].mean()
+    n_better = counts[every, column].sum() - np.trace(counts)
+    if n_better >= FEWEST_BETTER and 2 * (1.0 - best) < 1.0 - kept:
+        order = [plain(classes[k]) for k in np.argsort(column)]
+        raise ValueError(
+            f"{said} agree with {kept:.0%} of the labels of a class, but with {best:.0%} if their columns "
+            f"were {order}; put the columns into the order {[plain(c) for c in classes]}, or pass a "
+            "data frame with the classes as columns."
+        )
+
+
+def read_opinion(said: str, given: Any, n_rows: int, classes: NDArray[Any]) -> Floats:
+    """Return given probabilities of shape (n_rows, n_classes); as in `read_opinions`, which names them."""
     if hasattr(given, "columns"):
         given = _columns_in_order(said, given, classes)
     values = np.asarray(given, dtype=np.float64)

@@ -2,10 +2,11 @@
 
 An expert has a probability for every row and has not seen the row's own label. They are asked in this order::
 
-    forest        groups of trees; also tells which columns count in the graph
-    boosting      of two classes, from a thousand labels on
-    cut           the minimum cut on the graph, with the forest as its prior
-    second_round  fully grown trees on what forest and cut leave of the labels
+    forest           groups of trees; also tells which columns count in the graph
+    boosting         of two classes, from a thousand labels on; dear, so asked about every label only once
+    cut              the minimum cut on the graph, with the forest as its prior
+    second_round     fully grown trees on what forest and cut leave of the labels
+    second_boosting  boosting on the same labels; of two classes it takes over from five thousand labels on
     and whoever a user brings: classifiers and given probabilities
 
 One pool weighs them by labels that were hidden from all of them.
@@ -13,17 +14,18 @@ One pool weighs them by labels that were hidden from all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from labelcut.arrays import Floats, Ints
 from labelcut.graph import SimilarityGraph
-from labelcut.hnc.boosting import boost
+from labelcut.hnc.boosting import boost, boost_cleaned
+from labelcut.hnc.by_sight import Sight, look_at_labels
 from labelcut.hnc.clock import StageClock
 from labelcut.hnc.evidence import UNPROVEN_P_WRONG, Evidence, measure_evidence
 from labelcut.hnc.forest import choose_leaf
@@ -31,19 +33,23 @@ from labelcut.hnc.grouped_forest import GroupedForest, grow_groups
 from labelcut.hnc.hiding import Hiding, deal_tasks, task_seed
 from labelcut.hnc.honest_cut import HonestCut, HonestCuts, cut_honestly
 from labelcut.hnc.judgement import judge_labels, true_class_probability
+from labelcut.hnc.labels import UNLABELED
 from labelcut.hnc.noise_floor import NoiseBelief, believe_rates
 from labelcut.hnc.opinion import Given, Opinion, form_opinion
 from labelcut.hnc.pool import Pool, fit_pool, label_log_loss
 from labelcut.hnc.rows import NewRows, Rows
-from labelcut.hnc.second_round import grow_on_cleaned
+from labelcut.hnc.second_round import ThroughNoise, grow_on_cleaned, labels_to_learn
 from labelcut.hnc.seen_labels import warn_of_seen_labels
 from labelcut.hnc.settings import EXPERTS, Settings
 
-__all__ = ["Panel", "Question", "ask_panel", "pose"]
+__all__ = ["Panel", "Question", "ask_panel", "kept_difference", "learn_again", "pose", "seat"]
 
 #: Boosting is asked about two classes from so many labels on: with fewer it is a worse judge than trees that
 #: vote, and with more classes it takes twice the time of all others for no gain.
 FEWEST_FOR_BOOSTING = 1000
+
+#: From so many labels on boosting does the second round alone.
+ENOUGH_FOR_BOOSTING = 5000
 
 #: Where labels seem to say nearly nothing, sides are not sharpened any further than by this share.
 LEAST_KEPT = 0.1
@@ -73,6 +79,22 @@ class Question:
     seed: int
     n_jobs: int | None
 
+    @property
+    def may_boost(self) -> bool:
+        """Whether boosting is worth asking; it takes no sparse columns."""
+        if sparse.issparse(self.X):
+            return False
+        return self.rows.classes.size == 2 and self.rows.labeled.size >= FEWEST_FOR_BOOSTING
+
+    @property
+    def second_round(self) -> Sequence[str]:
+        """Who learns from cleaned labels."""
+        names = [name for name in ("second_round", "second_boosting") if name in self.settings.experts]
+        if not self.may_boost:
+            names = [name for name in names if name != "second_boosting"]
+        # Beside boosting the pool hardly believes fully grown trees of many labels.
+        return names[1:] if len(names) == 2 and self.rows.labeled.size >= ENOUGH_FOR_BOOSTING else names
+
     def grow_forest(self, clock: StageClock) -> GroupedForest:
         """Choose the leaf size, grow the groups of trees."""
         with clock.stage("forest"):
@@ -92,13 +114,15 @@ class Question:
 
         Of more than two classes a wrong label may carry any other: a product of opinions cannot imitate that,
         so the pool is fitted again through the noise. With two classes its curve bends as the noise does.
+        Where classes do not overlap noise is no constant, and the pool speaks of labels as they are.
         """
         judged = self.hiding.is_judged
         codes = self.rows.codes[judged]
         seen = {name: opinion[judged] for name, opinion in opinions.items()}
-        pool = fit_pool(seen, codes)
+        is_by_sight = self.settings.overlap == "none"
+        pool = fit_pool(seen, codes, is_smooth=is_by_sight)
         belief = self.believe(pool.scores(opinions))
-        if self.rows.classes.size > 2:
+        if self.rows.classes.size > 2 and not is_by_sight:
             pool = fit_pool(seen, codes, belief.channel(belief.mean))
         return pool, belief
 
@@ -124,7 +148,9 @@ class Panel:
     pool_of_new : Pool
         How far on new rows; where these have no neighbours, everybody but the cut is.
     belief : NoiseBelief
-        How often labels are wrong.
+        How often labels are wrong, by the surest rows.
+    sight : Sight or None
+        How often they are at every sureness, where classes do not overlap; else None.
     evidence : Evidence or None
         How well the columns predict the label; None if labels are too few to tell.
     opinions : dict of str to ndarray of shape (n_rows, n_classes)
@@ -141,6 +167,7 @@ class Panel:
     pool: Pool
     pool_of_new: Pool
     belief: NoiseBelief
+    sight: Sight | None
     evidence: Evidence | None
     opinions: dict[str, Floats] = field(repr=False)
     log_loss: dict[str, float]
@@ -165,7 +192,9 @@ class Panel:
     @property
     def noise_rates(self) -> Floats:
         """The expected share of rows of each class that carry another label."""
-        return np.full(self.shares.size, UNPROVEN_P_WRONG) if self.is_silent else self.belief.mean
+        if self.is_silent:
+            return np.full(self.shares.size, UNPROVEN_P_WRONG)
+        return self.belief.mean if self.sight is None else self.sight.rates
 
     @property
     def is_silent(self) -> bool:
@@ -189,7 +218,15 @@ class Panel:
 
     def distribution(self, scores: Floats) -> Floats:
         """Return the probability of each true class of rows from the log-probabilities of their label."""
+        if self.sight is not None:
+            return self.sight.distribution(scores)
         return true_class_probability(scores, self.belief, self.n_labeled)
+
+    def p_wrong(self, scores: Floats, codes: Ints, trust: Floats) -> Floats:
+        """Return the probability that each label is wrong, from the log-probabilities of the labels."""
+        if self.sight is not None:
+            return self.sight.judge(scores, codes, trust)
+        return judge_labels(scores, codes, trust, self.belief)
 
 
 def ask_panel(
@@ -213,36 +250,65 @@ def ask_panel(
     clock : StageClock
     """
     rows, hiding, names = question.rows, question.hiding, question.settings.experts
-    given = (question.X, rows.codes, hiding)
     experts: dict[str, Opinion] = {"forest": forest}
-    if "boosting" in names and rows.classes.size == 2 and rows.labeled.size >= FEWEST_FOR_BOOSTING:
+    if "boosting" in names and question.may_boost:
         with clock.stage("boosting"):
-            experts["boosting"] = boost(*given, task_seed(question.seed, 2), question.n_jobs, clock)
+            experts["boosting"] = boost(
+                question.X, rows.codes, hiding.first_deal, task_seed(question.seed, 2), question.n_jobs, clock
+            )
     with clock.stage("cut"):
-        kept = _kept(question.believe(np.log(np.maximum(forest.probability, 1e-6))))
+        kept = kept_difference(question.believe(np.log(np.maximum(forest.probability, 1e-6))))
         cut = cut_honestly(
             graph, rows.codes, rows.trust, forest, hiding, kept, question.settings, question.n_jobs, clock
         )
-    if "second_round" in names:
+    if question.second_round:
         with clock.stage("second round"):
-            p_wrong = _first_round(question, forest, cut)
-            seed = task_seed(question.seed, 3)
-            experts["second_round"] = grow_on_cleaned(
-                *given, rows.trust, p_wrong, seed, question.n_jobs, clock
-            )
+            experts |= learn_again(question, *_first_round(question, forest, cut), clock)
     for name, model in own.items():
         with clock.stage(name):
             experts[name] = form_opinion(model, rows.raw, rows.codes, hiding, rows.classes)
     experts |= {name: Given(opinion) for name, opinion in rows.opinions.items()}
     with clock.stage("probabilities"):
-        return _seat(question, experts, cut)
+        return seat(question, experts, cut)
 
 
-def _seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> Panel:
+def learn_again(
+    question: Question, p_wrong: Sequence[Floats], channel: Floats, clock: StageClock
+) -> dict[str, Opinion]:
+    """Return those who learn from what the first round leaves of the labels.
+
+    Parameters
+    ----------
+    question : Question
+    p_wrong : sequence of ndarray of shape (n_rows,)
+        For each task, how likely each label is wrong by those who have not seen the labels of the task.
+    channel : ndarray of shape (n_classes, n_classes)
+        The noise through which labels are seen.
+    clock : StageClock
+    """
+    rows, hiding = question.rows, question.hiding
+    learned = labels_to_learn(rows.codes, hiding, rows.trust, p_wrong)
+    experts: dict[str, Opinion] = {}
+    if "second_round" in question.second_round:
+        seed = task_seed(question.seed, 3)
+        experts["second_round"] = grow_on_cleaned(
+            question.X, rows.codes, hiding, learned, seed, question.n_jobs, clock
+        )
+    if "second_boosting" in question.second_round:
+        seed, once = task_seed(question.seed, 4), hiding.first_deal
+        experts["second_boosting"] = boost_cleaned(
+            question.X, rows.codes, once, learned[: once.n_folds], seed, question.n_jobs, clock
+        )
+    if rows.classes.size > 2:  # their pool is fitted through the noise itself
+        return experts
+    return {name: ThroughNoise(expert, channel) for name, expert in experts.items()}
+
+
+def seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> Panel:
     """Return the panel: everybody weighed by labels that they have not seen."""
     rows = question.rows
     honest = {name: expert.probability for name, expert in experts.items()} | {"cut": cut.probability}
-    asked = [name for name in EXPERTS if name in question.settings.experts and name in honest]
+    asked = [name for name in _heard(question) if name in honest]
     asked += [name for name in experts if name not in EXPERTS]
     opinions = {name: honest[name] for name in asked}
     pool, _ = question.weigh(opinions)
@@ -255,21 +321,45 @@ def _seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> P
         for name, opinion in rows.opinions.items():
             warn_of_seen_labels(name, opinion[judged], rows.codes[judged], honest_belief)
     codes = rows.codes[labeled]
-    ranks = np.mean([rankdata(opinion[labeled], axis=0) for opinion in opinions.values()], axis=0)
-    evidence = measure_evidence(np.exp(scores[labeled]), codes, ranks)
+    plain = np.mean(list(opinions.values()), axis=0)
+    # Reviewed labels are hidden from nobody, so agreeing with them proves nothing.
+    evidence = measure_evidence(np.exp(scores), np.where(judged, rows.codes, UNLABELED), plain)
     panel = Panel(
         experts=experts,
         cut=cut,
         pool=pool,
         pool_of_new=pool_of_new,
         belief=belief,
+        sight=_look(question, scores, belief),
         evidence=evidence,
         opinions=opinions | ({"cut": cut.final} if "cut" in opinions else {}),
         log_loss={name: label_log_loss(p[judged], rows.codes[judged]) for name, p in opinions.items()},
         shares=np.bincount(codes, minlength=rows.classes.size) / codes.size,
         n_labeled=labeled.size,
     )
-    return replace(panel, belief=belief.without_errors()) if panel.is_silent else panel
+    return replace(panel, belief=belief.without_errors(), sight=None) if panel.is_silent else panel
+
+
+def _heard(question: Question) -> list[str]:
+    """Return our own experts that have something to say.
+
+    Where rows are judged by sight and there are no columns, trees could only repeat the opinions, more
+    coarsely; the cut speaks if an embedding or given distances make the neighbours.
+    """
+    settings, rows = question.settings, question.rows
+    heard = [name for name in EXPERTS if name in settings.experts]
+    if settings.overlap != "none" or rows.has_columns:
+        return heard
+    has_neighbors = rows.embedding is not None or rows.distances is not None
+    return [name for name in heard if name == "cut" and has_neighbors]
+
+
+def _look(question: Question, scores: Floats, belief: NoiseBelief) -> Sight | None:
+    """Return how often labels are wrong at every sureness, if classes do not overlap."""
+    if question.settings.overlap != "none":
+        return None
+    judged = question.hiding.is_judged
+    return look_at_labels(scores[judged], question.rows.codes[judged], belief)
 
 
 def _pool_without_cut(question: Question, opinions: Mapping[str, Floats], forest: Floats) -> Pool:
@@ -278,8 +368,11 @@ def _pool_without_cut(question: Question, opinions: Mapping[str, Floats], forest
     return question.weigh(others or {"forest": forest})[0]
 
 
-def _first_round(question: Question, forest: GroupedForest, cut: HonestCuts) -> list[Floats]:
-    """Return, for each task, P(wrong) of every label by those who have not seen the task's labels."""
+def _first_round(question: Question, forest: GroupedForest, cut: HonestCuts) -> tuple[list[Floats], Floats]:
+    """Return, for each task, P(wrong) of every label by those who have not seen the task's labels.
+
+    And the noise through which the labels are seen.
+    """
     rows = question.rows
     pool, belief = question.weigh({"forest": forest.probability, "cut": cut.probability})
     labeled = rows.labeled
@@ -289,10 +382,10 @@ def _first_round(question: Question, forest: GroupedForest, cut: HonestCuts) -> 
         p_wrong = np.zeros(rows.codes.size)
         p_wrong[labeled] = judge_labels(scores, rows.codes[labeled], rows.trust[labeled], belief)
         found.append(p_wrong)
-    return found
+    return found, belief.channel(belief.mean)
 
 
-def _kept(belief: NoiseBelief) -> float:
+def kept_difference(belief: NoiseBelief) -> float:
     """Return what noise leaves of the difference between two classes."""
     rate = float(belief.mean.mean())
     return max(1.0 - rate - rate / (belief.mean.size - 1), LEAST_KEPT)

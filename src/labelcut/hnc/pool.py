@@ -36,19 +36,30 @@ class Pool:
     intercepts : ndarray of shape (n_classes,)
     channel : ndarray of shape (n_classes, n_classes)
         P(label j | true class k) at row k, column j, through which the labels were seen.
+    is_smooth : bool
+        Whether the surest opinions keep their order, see :func:`fit_pool`.
     """
 
     weights: dict[str, float]
     intercepts: Floats
     channel: Floats
+    is_smooth: bool = False
 
     def scores(self, opinions: Mapping[str, Floats]) -> Floats:
         """Return the log-probability of each given label, from the probabilities of all experts."""
-        together = self.intercepts + sum(w * _log_shares(opinions[name]) for name, w in self.weights.items())
+        together = self.intercepts + sum(
+            w * _log_shares(opinions[name], self.is_smooth) for name, w in self.weights.items()
+        )
         return np.log(np.exp(log_softmax(together, axis=1)) @ self.channel)
 
 
-def fit_pool(opinions: Mapping[str, Floats], codes: Ints, channel: Floats | None = None) -> Pool:
+def fit_pool(
+    opinions: Mapping[str, Floats],
+    codes: Ints,
+    channel: Floats | None = None,
+    *,
+    is_smooth: bool = False,
+) -> Pool:
     """Return the weights under which the experts together predict labels best that they have not seen.
 
     Parameters
@@ -59,13 +70,18 @@ def fit_pool(opinions: Mapping[str, Floats], codes: Ints, channel: Floats | None
         The given labels.
     channel : ndarray of shape (n_classes, n_classes), optional
         The noise through which labels are seen; by default none.
+    is_smooth : bool, default=False
+        Mix every opinion with a little of knowing nothing, instead of cutting it off there: then nobody is
+        surer either, but of two rows that are surer the order is kept.
     """
     n_classes = next(iter(opinions.values())).shape[1]
     channel = np.eye(n_classes) if channel is None else channel
-    return fit_pool_through(opinions, channel[:, codes].T, channel)
+    return fit_pool_through(opinions, channel[:, codes].T, channel, is_smooth=is_smooth)
 
 
-def fit_pool_through(opinions: Mapping[str, Floats], into_label: Floats, channel: Floats) -> Pool:
+def fit_pool_through(
+    opinions: Mapping[str, Floats], into_label: Floats, channel: Floats, *, is_smooth: bool = False
+) -> Pool:
     """Return the weights under which what was said about each row is likeliest.
 
     Parameters
@@ -76,8 +92,10 @@ def fit_pool_through(opinions: Mapping[str, Floats], into_label: Floats, channel
         How likely a row's labels are for each true class, up to a factor per row.
     channel : ndarray of shape (n_classes, n_classes)
         What the pool's scores are seen through.
+    is_smooth : bool, default=False
+        As in :func:`fit_pool`.
     """
-    logs = np.array([_log_shares(opinion) for opinion in opinions.values()])
+    logs = np.array([_log_shares(opinion, is_smooth) for opinion in opinions.values()])
     n_experts, _, n_classes = logs.shape
     equal = np.full(n_experts, 1.0 / n_experts)
 
@@ -96,7 +114,7 @@ def fit_pool_through(opinions: Mapping[str, Floats], into_label: Floats, channel
     start = np.concatenate([equal, np.zeros(n_classes)])
     theta = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     weights = dict(zip(opinions, theta[:n_experts].tolist(), strict=True))
-    return Pool(weights, theta[n_experts:], channel)
+    return Pool(weights, theta[n_experts:], channel, is_smooth)
 
 
 def label_log_loss(opinion: Floats, codes: Ints) -> float:
@@ -104,7 +122,10 @@ def label_log_loss(opinion: Floats, codes: Ints) -> float:
     return float(-_log_shares(opinion)[np.arange(codes.size), codes].mean())
 
 
-def _log_shares(opinion: Floats) -> Floats:
+def _log_shares(opinion: Floats, is_smooth: bool = False) -> Floats:
     """Return log-probabilities, none surer than the least share allows."""
-    p = np.maximum(opinion, LEAST_SHARE / opinion.shape[1])
+    if is_smooth:
+        p = (1.0 - LEAST_SHARE) * opinion + LEAST_SHARE / opinion.shape[1]
+    else:
+        p = np.maximum(opinion, LEAST_SHARE / opinion.shape[1])
     return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))

@@ -12,7 +12,9 @@ from scipy import sparse
 
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.hnc.columns import column_borders
+from labelcut.hnc.gaps import Gaps, find_gaps, no_gaps
 from labelcut.hnc.labels import UNLABELED, Labels
+from labelcut.hnc.main_directions import row_numbers
 from labelcut.hnc.neighborhood import distance_traits
 from labelcut.hnc.order import canonical_order, stand_ins
 
@@ -25,10 +27,11 @@ class Rows:
 
     Attributes
     ----------
-    X : ndarray of shape (n_rows, n_features)
-        The columns that are worked on, absurd values clipped if that was asked for, not scaled.
-    raw : ndarray of shape (n_rows, n_features)
-        The columns as they came.
+    X : ndarray of shape (n_rows, n_features + n_marks)
+        The columns that are worked on: gaps filled, absurd values clipped if that was asked for, not scaled;
+        after them the marks of gaps.
+    raw : ndarray or csr_array of shape (n_rows, n_features)
+        The columns as they came. Sparse ones are not clipped and have no gaps: X is the same.
     codes : ndarray of int of shape (n_rows,)
         Class 0, 1, ..., or -1 for an unlabeled row.
     trust : ndarray of shape (n_rows,)
@@ -46,6 +49,10 @@ class Rows:
     place : ndarray of int of shape (n_rows,)
         For each row of the table, the place of the row that stands for it: the first of those that are equal
         in everything.
+    gaps : Gaps
+        Where values were missing; by default nowhere.
+    has_columns : bool
+        Whether the columns are any; else an embedding or the opinions stand for them.
     """
 
     X: Floats
@@ -58,6 +65,8 @@ class Rows:
     distances: sparse.csr_array[Any, Any] | None = field(repr=False)
     order: Ints
     place: Ints
+    gaps: Gaps = field(default_factory=no_gaps, repr=False)
+    has_columns: bool = True
 
     @property
     def is_labeled(self) -> Mask:
@@ -77,7 +86,7 @@ class NewRows:
     Attributes
     ----------
     X, raw : ndarray of shape (n_new, n_features)
-        The columns, scaled and as they came; users' classifiers see the latter.
+        The columns, scaled and as they came, both with gaps; users' classifiers see the latter.
     weights : csr_array of shape (n_new, n_rows) or None
         Their similarity to the rows of the table; None if that is not known.
     opinions : dict of str to ndarray of shape (n_new, n_classes)
@@ -99,12 +108,13 @@ def line_up(
     distances: sparse.csr_array[Any, Any] | None,
     *,
     clip: bool,
+    has_columns: bool = True,
 ) -> Rows:
     """Return the rows in an order that depends on their content only.
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features)
+    X : ndarray or csr_array of shape (n_rows, n_features)
     labels : Labels
     trust : ndarray of shape (n_rows,)
     opinions : mapping of str to ndarray of shape (n_rows, n_classes)
@@ -112,21 +122,26 @@ def line_up(
     distances : csr_array of shape (n_rows, n_rows) or None
     clip : bool
         Clip absurd values first, or the order would hang on how absurd they are.
+    has_columns : bool, default=True
+        Whether X was given at all.
     """
-    raw = X
+    raw, gaps = X, no_gaps() if sparse.issparse(X) else find_gaps(X)
+    X = X if sparse.issparse(X) else gaps.spread(X)
     if clip:
-        X = np.clip(X, *column_borders(X))
+        X = X if sparse.issparse(X) else np.clip(X, *column_borders(X))
         embedding = None if embedding is None else np.clip(embedding, *column_borders(embedding))
     said = [column for opinion in opinions.values() for column in opinion.T]
     said += [] if embedding is None else list(embedding.T)
     said += [] if distances is None else distance_traits(distances)
-    order = canonical_order(X, labels.codes, trust, *said)
-    place = np.empty(len(X), dtype=np.intp)
-    content = np.column_stack([X, *said])[order]
+    kept = row_numbers(X) if sparse.issparse(X) else X
+    order = canonical_order(kept, labels.codes, trust, *said)
+    place = np.empty(order.size, dtype=np.intp)
+    content = np.column_stack([kept, *said])[order]
     place[order] = stand_ins(content, labels.codes[order], trust[order])
     return Rows(
         X=X[order],
         raw=raw[order],
+        gaps=gaps,
         codes=labels.codes[order],
         trust=trust[order],
         classes=labels.classes,
@@ -135,4 +150,5 @@ def line_up(
         distances=None if distances is None else sparse.csr_array(distances[order][:, order]),
         order=order,
         place=place,
+        has_columns=has_columns,
     )

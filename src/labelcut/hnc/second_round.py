@@ -1,8 +1,11 @@
-"""Fully grown trees on the labels that the first round does not call wrong.
+"""Fully grown or boosted trees on the labels that the first round does not call wrong.
 
-This is how cleaning pays: trees with leaves of one row learn far more, once wrong labels are gone. For each
-task labels are cleaned by those who have not seen the labels it hides, and the trees then judge these.
-(Cleaning by somebody who has is a trap: the pool believes it, and the ranking suffers.)
+This is how cleaning pays: trees with small leaves learn far more, once wrong labels are gone. For each task
+labels are cleaned by those who have not seen the labels it hides, and the trees then judge these. (Cleaning
+by somebody who has is a trap: the pool believes it, and the ranking suffers.)
+
+Who learned from cleaned labels speaks of the true class. The pool of two classes is about given labels, so
+there what they say is seen through the noise.
 """
 
 from __future__ import annotations
@@ -14,14 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
-from labelcut.arrays import Floats, Ints, Mask
+from labelcut.arrays import Floats, Ints
 from labelcut.hnc.clock import StageClock
+from labelcut.hnc.columns import as_float32
 from labelcut.hnc.forest import add_up_votes
 from labelcut.hnc.hiding import Hiding, task_seed
 from labelcut.hnc.labels import UNLABELED
+from labelcut.hnc.opinion import Opinion
 from labelcut.hnc.tasks import run_tasks
 
-__all__ = ["SecondRound", "grow_on_cleaned"]
+__all__ = ["SecondRound", "ThroughNoise", "grow_on_cleaned", "labels_to_learn"]
 
 #: Trees per task; from so many labels on fewer will do.
 N_TREES, THIN_TREES, THIN_FROM = 30, 10, 5000
@@ -44,17 +49,67 @@ class SecondRound:
 
     def of(self, X: Floats, n_jobs: int | None = None) -> Floats:
         """Return the mean probability of each class for new rows."""
-        X32 = np.ascontiguousarray(X, dtype=np.float32)
+        X32 = as_float32(X)
         n_classes = self.probability.shape[1]
         return np.asarray(np.mean([_ask(model, X32, n_classes, n_jobs) for model in self.models], axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughNoise:
+    """What an opinion on the true class says about the label that a row would be given.
+
+    Attributes
+    ----------
+    opinion : Opinion
+    channel : ndarray of shape (n_classes, n_classes)
+        P(label j | true class k) at row k, column j.
+    """
+
+    opinion: Opinion
+    channel: Floats
+    importances: None = None
+
+    @property
+    def probability(self) -> Floats:
+        """The probability of each label, never from the row's own."""
+        return np.asarray(self.opinion.probability @ self.channel)
+
+    def of(self, X: Floats, n_jobs: int | None = None) -> Floats:
+        """Return the probability of each label for new rows."""
+        return np.asarray(self.opinion.of(X, n_jobs) @ self.channel)
+
+
+def labels_to_learn(codes: Ints, hiding: Hiding, trust: Floats, p_wrong: Sequence[Floats]) -> list[Ints]:
+    """Return, for each task, the rows whose labels are learned from: not hidden, and rather right than wrong.
+
+    Labels of trust inf always are, and of every class the better half, so that none is cleaned away.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n_rows,)
+        Class 0, 1, ..., or -1 for an unlabeled row.
+    hiding : Hiding
+        What each task must not see.
+    trust : ndarray of shape (n_rows,)
+    p_wrong : sequence of ndarray of shape (n_rows,)
+        For each task, how likely each label is wrong by those who have not seen the labels of the task.
+    """
+    learned = []
+    for hidden, p in zip(hiding.masks, p_wrong, strict=True):
+        seen = np.where(hidden, UNLABELED, codes)
+        is_kept = (seen != UNLABELED) & (np.isinf(trust) | (p <= 0.5))
+        for c in range(int(seen.max()) + 1):
+            rows = np.flatnonzero(seen == c)
+            is_kept[rows[np.argsort(p[rows], kind="stable")[: -(-rows.size // 2)]]] = True
+        learned.append(np.flatnonzero(is_kept))
+    return learned
 
 
 def grow_on_cleaned(
     X: Floats,
     codes: Ints,
     hiding: Hiding,
-    trust: Floats,
-    p_wrong: Sequence[Floats],
+    learned: Sequence[Ints],
     seed: int,
     n_jobs: int | None,
     clock: StageClock | None = None,
@@ -68,56 +123,36 @@ def grow_on_cleaned(
         Class 0, 1, ..., or -1 for an unlabeled row.
     hiding : Hiding
         What each group must not see.
-    trust : ndarray of shape (n_rows,)
-        Labels of trust inf are always learned from.
-    p_wrong : sequence of ndarray of shape (n_rows,)
-        For each task, how likely each label is wrong by those who have not seen the labels of the task.
+    learned : sequence of ndarray of int
+        For each task, the rows to learn from; see `labels_to_learn`.
     seed : int
     n_jobs : int or None
         Tasks that run at the same time; the result has the same bytes for any number.
     clock : StageClock, optional
         Hears how far it is.
     """
-    X32 = np.ascontiguousarray(X, dtype=np.float32)
-    rest = ~hiding.is_judged
+    X32 = as_float32(X)
 
-    def grow(m: int) -> tuple[ExtraTreesClassifier, Floats]:
-        hidden = hiding.masks[m]
-        seen = np.where(hidden, UNLABELED, codes)
-        rows = np.flatnonzero(_keep(p_wrong[m], seen, trust))
-        return _grow(X32, codes, rows, np.flatnonzero(hidden | rest), task_seed(seed, m))
+    def grow(m: int) -> tuple[ExtraTreesClassifier, tuple[Ints, Floats]]:
+        return _grow(X32, codes, learned[m], hiding.asked(m), task_seed(seed, m))
 
     grown = run_tasks(grow, len(hiding.masks), n_jobs, clock)
-    probability = hiding.mean(np.array([opinion for _, opinion in grown]))
+    probability = hiding.mean_of([opinion for _, opinion in grown])
     return SecondRound(probability, tuple(model for model, _ in grown))
-
-
-def _keep(p_wrong: Floats, seen: Ints, trust: Floats) -> Mask:
-    """Return the labels to learn from: not more likely wrong than right, and held ones always.
-
-    Of every class at least the better half is kept, so that none is cleaned away.
-    """
-    is_kept = (seen != UNLABELED) & (np.isinf(trust) | (p_wrong <= 0.5))
-    for c in range(int(seen.max()) + 1):
-        rows = np.flatnonzero(seen == c)
-        is_kept[rows[np.argsort(p_wrong[rows], kind="stable")[: -(-rows.size // 2)]]] = True
-    return np.asarray(is_kept)
 
 
 def _grow(
     X: NDArray[np.float32], codes: Ints, rows: Ints, asked: Ints, seed: int
-) -> tuple[ExtraTreesClassifier, Floats]:
-    """Return trees grown from some rows, and their opinion on others; nothing on the rest."""
+) -> tuple[ExtraTreesClassifier, tuple[Ints, Floats]]:
+    """Return trees grown from some rows, the rows they are asked about, and what they say."""
     n_labeled = int(np.sum(codes != UNLABELED))
     n_trees = N_TREES if n_labeled < THIN_FROM else THIN_TREES
     model = ExtraTreesClassifier(n_trees, random_state=seed, n_jobs=1).fit(X[rows], codes[rows])
-    opinion = np.zeros((len(X), int(codes.max()) + 1))
-    opinion[asked] = _ask(model, X[asked], opinion.shape[1], 1)
-    return model, opinion
+    return model, (asked, _ask(model, X[asked], int(codes.max()) + 1, 1))
 
 
 def _ask(model: ExtraTreesClassifier, X: NDArray[np.float32], n_classes: int, n_jobs: int | None) -> Floats:
     """Return the mean over the trees; a class they never saw gets nothing."""
-    every = [np.arange(len(X))] * len(model.estimators_)
+    every = [np.arange(X.shape[0])] * len(model.estimators_)
     votes, n_votes = add_up_votes(model, every, X, n_classes, n_jobs)
     return np.asarray(votes / n_votes[:, None])

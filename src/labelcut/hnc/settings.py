@@ -63,7 +63,7 @@ class OneOf:
 Positive = Annotated[float, Above(0)]
 Shares = Annotated[tuple[float, ...], Above(0)]
 Strengths = Annotated[tuple[float, ...], AtLeast(0)]
-EXPERTS = ("forest", "boosting", "cut", "second_round")
+EXPERTS = ("forest", "boosting", "cut", "second_round", "second_boosting")
 Experts = Annotated[tuple[str, ...], OneOf(EXPERTS)]
 
 
@@ -122,7 +122,12 @@ class Settings:
         give the largest expected F1, or all.
     noise : {"auto", "symmetric", "by_side"}
         Whether both classes are taken to be mislabeled equally often. "auto" tests it.
-    experts : tuple of {"forest", "boosting", "cut", "second_round"}
+    overlap : {"auto", "possible", "none"}
+        Whether rows that look alike may be of different classes. "possible", as in tables: contrary labels
+        get the benefit of the doubt. "none", as of pictures and texts: who sees a row can tell its class, so
+        a contrary label is its error or the model's ignorance, see :mod:`labelcut.hnc.by_sight`. "auto" is
+        "none" where opinions are given and no X.
+    experts : tuple of {"forest", "boosting", "cut", "second_round", "second_boosting"}
         Who is asked about every row, see :mod:`labelcut.hnc.panel`; ``()``: the cut decides alone, as in the
         paper. So it does where labels are too few, or all held. ``enough_hidden``, ``prior_strengths`` and
         ``decision`` are for the cut alone.
@@ -151,6 +156,7 @@ class Settings:
     decision: Literal["probability", "cut"] = "probability"
     flags: Annotated[str, OneOf(tuple(RULES))] = "likely"
     noise: Literal["auto", "symmetric", "by_side"] = "auto"
+    overlap: Literal["auto", "possible", "none"] = "auto"
     experts: Experts = EXPERTS
 
     @property
@@ -179,10 +185,15 @@ class Settings:
             "one_sided": self.one_sided,
         }
 
-    def fit_to(self, labels: Labels, trust: Floats) -> Settings:
-        """Return the settings as far as these labels bear them: few, many, held, of more than two classes."""
+    def fit_to(self, labels: Labels, trust: Floats, *, is_seen: bool = False) -> Settings:
+        """Return the settings as far as these labels bear them: few, many, held, of more than two classes.
+
+        Rows are seen by others if their opinions are given and no columns.
+        """
         n_classes = labels.classes.size
         fitted = self
+        if self.overlap == "auto":
+            fitted = replace(fitted, overlap="none" if is_seen else "possible")
         if count_folds(labels.codes, trust, self.n_folds) < 2:
             fitted = replace(fitted, experts=())
         if labels.codes.size * (1 if n_classes == 2 else n_classes) >= FEW_FOLDS_FROM:
