@@ -11,6 +11,7 @@ import pandas as pd
 
 from labelcut.errors import BadChoice, Option
 from labelcut.parameters import texts
+from labelcut.table.annotators import CONSENSUS
 from labelcut.table.decisions import Decision, columns_meant, match, read_decisions
 from labelcut.table.table import Table, as_pandas, make_table, read_table
 from labelcut.table.writing import in_their_type
@@ -64,6 +65,13 @@ def apply(
         raise BadChoice(
             "the decisions do not say which column holds the labels; name it with ", Option("label"), "."
         )
+    if label == CONSENSUS:
+        raise BadChoice(
+            "these decisions are about the consensus of several annotators, which the table does not hold; "
+            "use the method apply of the audit, or ",
+            Option("label"),
+            " to name a column that they are meant for.",
+        )
     # Whatever the labels are, they were taken for classes when they were decided.
     choices: dict[str, Any] = {"label": label, "id": id, "kinds": {label: "category"}}
     choices["unlabeled"] = texts("unlabeled", unlabeled)
@@ -73,7 +81,9 @@ def apply(
         option = Option(*next(iter(reading.items())))
         raise BadChoice(option, " says how a file is read, and table is a data frame; leave it out.")
     frame = as_pandas(table)
-    return with_decisions(make_table(frame, **choices), made).set_axis(frame.columns, axis=1)
+    return with_decisions(make_table(frame, **choices, has_to_judge=False), made).set_axis(
+        frame.columns, axis=1
+    )
 
 
 def with_decisions(table: Table, decisions: list[Decision]) -> pd.DataFrame:

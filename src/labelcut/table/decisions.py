@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from labelcut.errors import BadChoice, BadTable
 from labelcut.table.label_column import spelling
 from labelcut.table.reading import as_label
+from labelcut.table.studio import Choice, is_export, read_export
 from labelcut.table.writing import unguarded
 
 if TYPE_CHECKING:
@@ -39,6 +40,13 @@ class Decision:
     line: int
     label_column: str = ""
     id_column: str = ""
+    unit: str = "line"
+    is_older: bool = False  # Somebody decided again later.
+
+    @property
+    def place(self) -> str:
+        """Where it stands in its file."""
+        return f"{self.unit} {self.line}"
 
     def cells(self) -> list[str]:
         """Return the line again, in the order of `FIELDS`."""
@@ -67,7 +75,7 @@ class Matched:
 def read_decisions(decisions: Any) -> list[Decision]:
     """Read decisions from ``decisions.csv`` as the page saves it, or from a data frame with its columns.
 
-    Columns may come in any order, others are ignored.
+    Columns may come in any order, others are ignored. A file of JSON is read as an export of Label Studio.
 
     Parameters
     ----------
@@ -96,11 +104,21 @@ def _read_file(path: Path) -> list[Decision]:
         raise BadChoice(f"{path}: cannot be read ({reason}); check the path.") from error
     except UnicodeDecodeError as error:
         raise BadTable(f"{path.name}: is not UTF-8 ({error.reason}); save it as UTF-8.") from error
+    if is_export(text):
+        return [_of_choice(choice) for choice in read_export(text, path.name)]
     if "\0" in text:
         raise BadTable(f"{path.name}: holds a NUL byte; this is no decisions file.")
     reader = csv.DictReader(io.StringIO(text), delimiter=_delimiter(text))
     _check_names(path.name, reader.fieldnames or ())
     return [_decision(path.name, reader.line_num, row) for row in reader]
+
+
+def _of_choice(choice: Choice) -> Decision:
+    """Return what was chosen in Label Studio as a decision."""
+    given, label = choice.given_label, choice.label
+    verdict = "unsure" if not label else "keep" if label == given else "flip"
+    named, columns = (choice.key, choice.id, choice.row, given), (choice.label_column, choice.id_column)
+    return Decision(*named, verdict, label, choice.task, *columns, "task", choice.is_older)
 
 
 def _check_names(where: str, names: Iterable[str]) -> None:
@@ -177,7 +195,7 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
     conflicts = []
     decided: dict[int, Decision] = {}
     for decision in decisions:
-        what = f"line {decision.line} ({'id ' + decision.id if decision.id else 'key ' + decision.key})"
+        what = f"{decision.place} ({'id ' + decision.id if decision.id else 'key ' + decision.key})"
         rows = rows_of.get(decision.id if by_id else decision.key, [])
         if not rows and by_id and decision.key:  # The id was changed or cut; the content may still tell.
             rows = [i for i, key in enumerate(keys) if key == decision.key]
@@ -199,6 +217,10 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
             conflicts.append(f"{what}: {_unknown_label(decision, table)}")
             continue
         earlier = decided.get(row)
+        if earlier is not None and decision.is_older:
+            said = f"chose {decision.label!r}" if decision.label else "chose nothing"
+            conflicts.append(f"{what}: an older annotation {said}; the latest one is used.")
+            continue
         if earlier is not None and (earlier.verdict, earlier.label) != (decision.verdict, decision.label):
             conflicts.append(f"{what}: contradicts line {earlier.line}; the earlier one is used.")
             continue
@@ -212,6 +234,8 @@ def match(decisions: Sequence[Decision], table: Table) -> Matched:
 
 def _row_meant(decision: Decision, rows: Sequence[int], table: Table, decided: Collection[int]) -> int | None:
     """Return the row whose label fits the decision, of equal rows the first that is not decided yet."""
+    if table.annotators is not None:  # What they say together moves with each label; the row is the same.
+        return next((i for i in rows if i not in decided), rows[0])
     own = {i: _label(table, i) for i in rows}
     is_empty = not decision.given_label  # decided on no label: that of a row which is empty, or a mark for it
     exact = [i for i in rows if own[i] == decision.given_label or (is_empty and table.codes[i] < 0)]
@@ -240,7 +264,7 @@ def _unknown_label(decision: Decision, table: Table) -> str:
         return f"no row of the sample is labeled {decision.label!r}; left out."
     known = ", ".join(map(repr, table.classes[:8])) + (" ..." if len(table.classes) > 8 else "")
     raise BadTable(
-        f"{table.name}: line {decision.line} of the decisions sets the label {decision.label!r}, which no "
+        f"{table.name}: {decision.place} of the decisions sets the label {decision.label!r}, which no "
         f"row carries (there are {known}); correct it, or give a row that label first if it is a new class."
     )
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from labelcut.errors import BadChoice
-from labelcut.table.row_keys import OUR_PREFIX
+from labelcut.table.names import OUR_PREFIX
 
 FEATURE_KINDS = ("numeric", "category", "date", "text")
 TYPING_SAMPLE = 500  # Different values looked at when a kind is chosen; enough for shares of a few percent.
@@ -42,7 +42,7 @@ class Column:
 
     name: str
     kind: str
-    role: str  # feature, label, id, group or ignored
+    role: str  # feature, label, id, group, beside or ignored
     n_missing: int
     n_distinct: int
     note: str = ""
@@ -50,9 +50,12 @@ class Column:
 
 
 def describe_column(
-    values: pd.Series[Any], role: str | None, kind: str | None
+    values: pd.Series[Any], role: str | None, kind: str | None, about: str = ""
 ) -> tuple[Column, pd.Series[Any] | None]:
-    """Return the column's description, and its values if they had to be converted (dates, decimal commas)."""
+    """Return the column's description, and its values if they had to be converted (dates, decimal commas).
+
+    `about` is the note of a column that serves beside the table.
+    """
     name = str(values.name)
     if pd.api.types.is_complex_dtype(values.dtype):
         values = values.astype("str")
@@ -63,7 +66,7 @@ def describe_column(
         values = values.astype("str")
         n_distinct = int(values.nunique())
     guessed, converted = _kind_of(values, n_missing, n_distinct)
-    is_hidden = role == "ignored"
+    is_hidden = role in ("ignored", "beside")
     if role is not None:
         converted = None
     chosen = kind or guessed
@@ -81,7 +84,7 @@ def describe_column(
             else _why_identifier(n_distinct, len(values), n_missing)
         )
     else:
-        note = "left out, as asked" if role == "ignored" else ""
+        note = "left out, as asked" if role == "ignored" else about
     return Column(name, chosen, role, n_missing, n_distinct, note, is_hidden), converted
 
 
@@ -151,20 +154,58 @@ def _share(sample: Sequence[str], pattern: re.Pattern[str]) -> float:
 
 def _as_dates(values: pd.Series[Any]) -> pd.Series[Any] | None:
     """Return the values as dates by the format that fits most; the few that do not fit become missing."""
+    form = date_format(values)
+    return None if form is None else _dates_by(values, form)
+
+
+def date_format(values: pd.Series[Any]) -> str | None:
+    """Return the format of dates that fits most values, if it fits nearly all."""
     best, n_best = None, int(0.95 * values.notna().sum())
     for form in _DATE_FORMATS:
-        dates = pd.to_datetime(values, format=form, errors="coerce", utc=True)
-        if int(dates.notna().sum()) > n_best:
-            best, n_best = dates, int(dates.notna().sum())
+        n_fit = int(_dates_by(values, form).notna().sum())
+        if n_fit > n_best:
+            best, n_best = form, n_fit
         if n_best == int(values.notna().sum()):
             break
     return best
 
 
+def _dates_by(values: pd.Series[Any], form: str) -> pd.Series[Any]:
+    return cast("pd.Series[Any]", pd.to_datetime(values, format=form, errors="coerce", utc=True))
+
+
+def convert(values: pd.Series[Any], kind: str, form: str | None) -> pd.Series[Any]:
+    """Return a column as what it is known to be, cell by cell: the same whatever other rows there are.
+
+    Parameters
+    ----------
+    values : Series
+    kind : str
+        What `describe_column` found in some rows, or what the user named.
+    form : str or None
+        The `date_format` of dates that are written as text.
+    """
+    dtype = values.dtype
+    if kind == "date" and not pd.api.types.is_datetime64_any_dtype(dtype):
+        return _dates_by(values.astype("str").where(values.notna()), form or "ISO8601")
+    if kind == "numeric" and pd.api.types.is_timedelta64_dtype(dtype):
+        return cast("pd.Series[Any]", values.dt.total_seconds())
+    if kind == "numeric" and not pd.api.types.is_numeric_dtype(dtype):
+        return _to_numbers(values)
+    if pd.api.types.is_complex_dtype(dtype):
+        return values.astype("str")
+    return values
+
+
 def _as_numbers(values: pd.Series[Any]) -> pd.Series[Any] | None:
     """Return the values as numbers, decimal commas read as points; None when too many are not numbers."""
-    numbers = pd.to_numeric(values.astype("str").str.strip().str.replace(",", "."), errors="coerce")
+    numbers = _to_numbers(values)
     return numbers if int(numbers.notna().sum()) >= 0.95 * int(values.notna().sum()) else None
+
+
+def _to_numbers(values: pd.Series[Any]) -> pd.Series[Any]:
+    texts = values.astype("str").str.strip().str.replace(",", ".")
+    return pd.to_numeric(texts, errors="coerce")
 
 
 def _as_kind(values: pd.Series[Any], kind: str) -> pd.Series[Any] | None:

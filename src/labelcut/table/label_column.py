@@ -46,6 +46,15 @@ class LabelColumn:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Classes:
+    """The classes in the order they are shown, the position of the class of each text, and notes."""
+
+    classes: tuple[str, ...]
+    position: dict[str, int]
+    notes: tuple[str, ...]
+
+
 def spelling(label: str) -> str:
     """Return what is left of a label when neither case nor blanks count."""
     return " ".join(label.split()).casefold()
@@ -80,18 +89,26 @@ def read_label_column(
     """
     import numpy as np  # Here, because decisions are read before anything heavy is loaded.
 
+    found = find_classes(Counter(texts), label=label, name=name, choices=choices, marks=marks)
+    codes = np.array([found.position.get(text, -1) for text in texts], dtype=np.int64)
+    return LabelColumn(found.classes, codes, found.notes)
+
+
+def find_classes(
+    counts: Counter[str], *, label: str, name: str, choices: Choices, marks: Mapping[str, int]
+) -> Classes:
+    """Find the classes of a label column whose texts were counted; as in `read_label_column`."""
     same = spelling if choices.merge else str.strip
     none = {"", *map(same, choices.unlabeled)}
-    counts = Counter(text for text in texts if same(text) not in none)
+    counts = Counter({text: n for text, n in counts.items() if same(text) not in none})
     class_of = _merged(counts) if choices.merge else {text: text for text in counts}
     found = sorted(set(class_of.values()), key=_natural)
     n_labeled = counts.total()
     _check_classes(found, n_labeled, counts, label, name, choices)
     found = _in_order(found, label, choices)
     position = {text: found.index(of) for text, of in class_of.items()}
-    codes = np.array([position.get(text, -1) for text in texts], dtype=np.int64)
     notes = [*_about_marks(label, marks), *_about_spellings(label, counts, is_merged=choices.merge)]
-    return LabelColumn(tuple(found), codes, tuple(notes))
+    return Classes(tuple(found), position, tuple(notes))
 
 
 def _spellings(counts: Mapping[str, int]) -> list[list[str]]:
@@ -228,6 +245,11 @@ def listed(names: Sequence[str], limit: int = 8) -> str:
     """Return names in quotes, the first of them if there are many."""
     shown = ", ".join(repr(name) for name in names[:limit])
     return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def in_natural_order(classes: Iterable[str]) -> tuple[str, ...]:
+    """Return classes as they are sorted if nobody says otherwise: numbers by value, then words."""
+    return tuple(sorted(classes, key=_natural))
 
 
 def _natural(text: str) -> tuple[int, float, str]:

@@ -11,7 +11,7 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from labelcut.errors import BadChoice, BadTable, Option
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 def read_frame(
-    source: Source, *, as_text: Iterable[str] = (), keep_marks_of: str | None = None
+    source: Source, *, as_text: Iterable[str] = (), keep_marks_of: Iterable[str] = ()
 ) -> pd.DataFrame:
     """Read the whole table; the columns named in `as_text` keep their characters as they are.
 
-    Marks such as ``NA`` become missing cells, but not in the column `keep_marks_of`, one of `as_text`.
+    Marks such as ``NA`` become missing cells, but not in the columns `keep_marks_of`, some of `as_text`.
     """
-    as_text = tuple(as_text)
+    as_text, kept = tuple(as_text), tuple(keep_marks_of)
     text = {"csv": _read_csv, "arff": _read_csv, "jsonl": _read_jsonl, "json": _read_json}
     readers = {**text, "xlsx": _read_xlsx}
     try:
-        return readers.get(source.format, _read_arrow)(source, as_text, keep_marks_of)
+        return readers.get(source.format, _read_arrow)(source, as_text, kept)
     except (BadTable, BadChoice):
         raise
     except ImportError as error:
@@ -132,20 +132,12 @@ def _names(source: Source) -> list[str]:
     raise BadTable(f"{source.name}: holds {what}; a header and at least two rows are needed.")
 
 
-def _read_csv(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
+def _read_csv(source: Source, as_text: tuple[str, ...], kept: tuple[str, ...]) -> pd.DataFrame:
     import pandas as pd
 
     names = column_names(source)
-    options: dict[str, Any] = {
-        "names": names,
-        "header": 0 if source.has_header and source.format == "csv" else None,
-        "sep": source.delimiter,
-        "quotechar": source.quote,
-        "index_col": False,
-        "na_values": _marks_by_column(source, names, kept),
-        "keep_default_na": False,
-        "skipinitialspace": True,
-    }
+    options = csv_options(source, names, kept)
+    options["header"] = 0 if source.has_header and source.format == "csv" else None
 
     def read(dtypes: dict[str, Any]) -> pd.DataFrame:
         with warnings.catch_warnings(), _data_stream(source) as stream:
@@ -170,10 +162,24 @@ def _read_csv(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.
         ) from error
 
 
-def _marks_by_column(source: Source, names: Iterable[Any], kept: str | None) -> Any:
-    """Return the marks as pandas takes them: for all columns, or for all but one."""
+def csv_options(source: Source, names: Sequence[str], kept: tuple[str, ...]) -> dict[str, Any]:
+    """Return how pandas reads the rows of a csv file, whose header is known; marks in `kept` stay."""
+    return {
+        "names": names,
+        "header": None,
+        "sep": source.delimiter,
+        "quotechar": source.quote,
+        "index_col": False,
+        "na_values": _marks_by_column(source, names, kept),
+        "keep_default_na": False,
+        "skipinitialspace": True,
+    }
+
+
+def _marks_by_column(source: Source, names: Iterable[Any], kept: tuple[str, ...]) -> Any:
+    """Return the marks as pandas takes them: for all columns, or for all but some."""
     marks = list(source.missing)
-    return marks if kept is None else {name: marks for name in names if name != kept}
+    return {name: marks for name in names if name not in kept} if kept else marks
 
 
 def _data_stream(source: Source) -> IO[str]:
@@ -199,7 +205,7 @@ def _has_lone_cr(source: Source) -> bool:
     return "\r" in ((seen,) if isinstance(seen, str) else seen or ())
 
 
-def _read_jsonl(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
+def _read_jsonl(source: Source, as_text: tuple[str, ...], kept: tuple[str, ...]) -> pd.DataFrame:
     lines = (line for line in text_lines(source, to_read=True) if line != BYTE_ORDER_MARK)
     rows = [
         _object(source, _parsed(source, line, f"line {number}"), f"line {number}")
@@ -209,7 +215,7 @@ def _read_jsonl(source: Source, as_text: tuple[str, ...], kept: str | None) -> p
     return _frame_of_objects(rows, source, as_text, kept)
 
 
-def _read_json(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
+def _read_json(source: Source, as_text: tuple[str, ...], kept: tuple[str, ...]) -> pd.DataFrame:
     text = "".join(text_lines(source, to_read=True)).removeprefix(BYTE_ORDER_MARK)
     found = _parsed(source, text, "the file")
     rows = [_object(source, row, f"entry {number}") for number, row in enumerate(found, start=1)]
@@ -232,7 +238,7 @@ def _object(source: Source, row: Any, where: str) -> dict[str, Any]:
 
 
 def _frame_of_objects(
-    rows: list[dict[str, Any]], source: Source, as_text: tuple[str, ...], kept: str | None
+    rows: list[dict[str, Any]], source: Source, as_text: tuple[str, ...], kept: tuple[str, ...]
 ) -> pd.DataFrame:
     import pandas as pd
 
@@ -242,8 +248,9 @@ def _frame_of_objects(
             frame[name] = frame[name].map(as_label, na_action="ignore")
     marks = set(source.missing)
     cells = frame.map(lambda cell: None if isinstance(cell, str) and cell in marks else cell)
-    if kept in cells:
-        cells[kept] = frame[kept]
+    for name in kept:
+        if name in cells:
+            cells[name] = frame[name]
     return cells.infer_objects()
 
 
@@ -258,7 +265,7 @@ def as_label(value: object) -> str:
     return str(value)
 
 
-def _read_xlsx(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
+def _read_xlsx(source: Source, as_text: tuple[str, ...], kept: tuple[str, ...]) -> pd.DataFrame:
     import pandas as pd
 
     with pd.ExcelFile(source.path, engine="openpyxl") as book:
@@ -266,14 +273,14 @@ def _read_xlsx(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd
         names = unique_names("" if str(name).startswith("Unnamed: ") else name for name in given)
         called = dict(zip(names, given, strict=True))
         texts: dict[Any, Any] = {called[name]: "str" for name in as_text if name in called}
-        marks = _marks_by_column(source, given, called.get(kept or ""))
+        marks = _marks_by_column(source, given, tuple(called[name] for name in kept if name in called))
         read = {"sheet_name": source.sheet, "na_values": marks, "keep_default_na": False, "dtype": texts}
         frame = cast(pd.DataFrame, pd.read_excel(book, **cast(Any, read)))
     frame.columns = pd.Index(names)
     return frame
 
 
-def _read_arrow(source: Source, as_text: tuple[str, ...], kept: str | None) -> pd.DataFrame:
+def _read_arrow(source: Source, as_text: tuple[str, ...], kept: tuple[str, ...]) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.read_parquet(source.path) if source.format == "parquet" else pd.read_feather(source.path)

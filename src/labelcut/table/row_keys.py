@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-OUR_PREFIX = "labelcut_"
+from labelcut.table.names import OUR_PREFIX
+
 BATCH_CELLS = 1_000_000  # Cells looked at in one call: many short columns, or one long one.
 
 
-def row_keys(frame: pd.DataFrame, label: str) -> np.ndarray:
+def row_keys(frame: pd.DataFrame, label: str | Collection[str], words: Collection[str] = ()) -> np.ndarray:
     """Return a 64-bit key per row from its content: the same wherever the row stands in the file.
 
-    The label and our own columns do not count, so a key survives a correction. Equal rows have equal keys.
+    The label or labels and our own columns do not count, so a key survives a correction, and one more
+    annotator. Equal rows have equal keys. A column of text counts as numbers if every cell is one; `words`
+    names those that are not elsewhere, where the frame is a part of a table.
     """
-    names = [name for name in frame.columns if name != label and not str(name).startswith(OUR_PREFIX)]
+    labels = (label,) if isinstance(label, str) else label
+    names = [name for name in frame.columns if name not in labels and not str(name).startswith(OUR_PREFIX)]
     total = np.zeros(len(frame), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for part in in_batches(names, len(frame)):
             salts = pd.util.hash_array(np.array(part, dtype=object))
-            total += _mixed(_cell_hashes(frame[part]) ^ salts).sum(axis=1, dtype=np.uint64)
-        return _mixed(total)
+            total += mixed(_cell_hashes(frame[part], words) ^ salts).sum(axis=1, dtype=np.uint64)
+        return mixed(total)
 
 
 def in_batches(names: Sequence[str], n_rows: int) -> Iterator[list[str]]:
@@ -33,19 +37,20 @@ def in_batches(names: Sequence[str], n_rows: int) -> Iterator[list[str]]:
         yield list(names[start : start + size])
 
 
-def _cell_hashes(frame: pd.DataFrame) -> np.ndarray:
+def _cell_hashes(frame: pd.DataFrame, words: Collection[str] = ()) -> np.ndarray:
     """Return a 64-bit number per cell."""
     hashed = np.empty(frame.shape, dtype=np.uint64)
     is_number = np.array([pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes], dtype=bool)
-    is_word = _hold_words(frame, ~is_number)
+    is_word = _hold_words(frame, ~is_number) | np.array([name in words for name in frame.columns], dtype=bool)
+    is_number &= ~is_word
     if is_number.any():
         numbers = frame.loc[:, is_number].astype("float64").to_numpy()
         hashed[:, is_number] = pd.util.hash_array(numbers.ravel()).reshape(numbers.shape)
     if is_word.any():
-        words = frame.loc[:, is_word]
-        cells = np.where(words.isna(), "", words.to_numpy(dtype=object))
-        texts = np.array([str(cell) for cell in cells.ravel()], dtype=object)
-        hashed[:, is_word] = pd.util.hash_array(texts).reshape(cells.shape)
+        texts = frame.loc[:, is_word]
+        cells = np.where(texts.isna(), "", texts.to_numpy(dtype=object))
+        written = np.array([str(cell) for cell in cells.ravel()], dtype=object)
+        hashed[:, is_word] = pd.util.hash_array(written).reshape(cells.shape)
     for j in np.flatnonzero(~(is_number | is_word)):
         hashed[:, j] = pd.util.hash_pandas_object(_hashable(frame[frame.columns[int(j)]]), index=False)
     return hashed
@@ -80,7 +85,7 @@ def _hashable(values: pd.Series[Any]) -> pd.Series[Any]:
     return texts
 
 
-def _mixed(values: np.ndarray) -> np.ndarray:
+def mixed(values: np.ndarray) -> np.ndarray:
     """Scatter the bits of 64-bit numbers (the finaliser of splitmix64), so that their sum loses nothing."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -18,7 +18,7 @@ import re
 import shutil
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -39,7 +39,7 @@ _TURNS: dict[Path, threading.Lock] = {}
 
 
 @contextlib.contextmanager
-def staged_folder(folder: Path, *, inputs: Mapping[str, Path]) -> Iterator[Path]:
+def staged_folder(folder: Path, *, inputs: Mapping[str, Path], replaced: str | None = None) -> Iterator[Path]:
     """Give a hidden folder to write into; when all went well its files appear in `folder`, all at once.
 
     Parameters
@@ -48,6 +48,8 @@ def staged_folder(folder: Path, *, inputs: Mapping[str, Path]) -> Iterator[Path]
         Made when it is not there.
     inputs : mapping of str to Path
         What the files were made from, by what it is ("the table itself"): none of it is written over.
+    replaced : str, optional
+        A pattern: files of such names that are not written again go away in the same moment.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with _turn(folder) as is_ours:
@@ -58,8 +60,10 @@ def staged_folder(folder: Path, *, inputs: Mapping[str, Path]) -> Iterator[Path]
             for part in (stage, stage / NEW, stage / OLD):
                 part.mkdir()
             yield stage / NEW
-            _check_places([folder / file.name for file in sorted((stage / NEW).iterdir())], inputs)
-            _switch(folder, stage)
+            new = {file.name for file in (stage / NEW).iterdir()}
+            gone = {file.name for file in folder.glob(replaced)} - new if replaced else set()
+            _check_places([folder / name for name in sorted(new | gone)], inputs)
+            _switch(folder, stage, gone)
         finally:
             _settle(folder, stage)
 
@@ -122,9 +126,9 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
         return False
 
 
-def _switch(folder: Path, stage: Path) -> None:
-    """Let the new files take their places in one step."""
-    names = sorted(file.name for file in (stage / NEW).iterdir())
+def _switch(folder: Path, stage: Path, gone: Collection[str] = ()) -> None:
+    """Let the new files take their places in one step, in which those that are gone lose theirs."""
+    names = sorted({*gone, *(file.name for file in (stage / NEW).iterdir())})
     if len(names) > 1:
         for name in names:
             _keep(folder / name, stage / OLD / name)
@@ -158,7 +162,7 @@ def _replace_each(folder: Path, stage: Path, names: list[str]) -> None:
     done: list[str] = []
     try:
         for name in names:
-            os.replace(stage / NEW / name, folder / name)
+            _put(stage / NEW / name, folder / name)
             done.append(name)
     except BaseException:
         for name in done:

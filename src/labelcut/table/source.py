@@ -39,6 +39,7 @@ MISSING_MARKS = (
     *("None", "none", "NONE", "?", "-", "--", "."),
 )
 DELIMITERS = (",", ";", "\t", "|")
+STANDARD_INPUT = "standard input"
 SAMPLE_BYTES = 1 << 18
 BLOCK_BYTES = 1 << 20
 TEXT_FORMATS = ("csv", "arff", "jsonl", "json")
@@ -155,7 +156,7 @@ def find_source(
     """
     name = os.fspath(path)
     file = _spooled(sys.stdin.buffer, name) if name == "-" else _checked_path(Path(name), name)
-    shown = "standard input" if name == "-" else os.fsencode(Path(name).name).decode("utf-8", "replace")
+    shown = STANDARD_INPUT if name == "-" else os.fsencode(Path(name).name).decode("utf-8", "replace")
     source = Source(file, shown, "csv", has_header=has_header, missing=tuple(missing or MISSING_MARKS))
     with open(file, "rb") as stream:
         source = replace(source, is_gzipped=stream.read(2) == b"\x1f\x8b")

@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from labelcut.errors import BadChoice, BadTable, Option
+from labelcut.table.annotators import (
+    CONSENSUS,
+    Annotators,
+    Gathered,
+    check_long,
+    gather_columns,
+    gather_lines,
+    label_columns,
+)
+from labelcut.table.beside import Beside, find_beside
 from labelcut.table.kinds import Column, describe_column
-from labelcut.table.label_column import Choices, listed, read_label_column, without_marks
+from labelcut.table.label_column import Choices, in_natural_order, listed, read_label_column, without_marks
 from labelcut.table.reading import as_label, read_frame, unique_names
 from labelcut.table.row_keys import row_keys
 from labelcut.table.source import Source, find_source
@@ -35,6 +46,10 @@ class Table:
     `codes` holds the position of each row's label in `classes`, -1 for an unlabeled row.
     `rows` gives each row's number in the file, counted from 0: with ``max_rows`` the table is a sample.
     `keys` names each row by its content.
+    `image` is the column that names a picture for each row, and `text` the one that is read as a whole.
+    `beside` is what is known about the rows beside their cells.
+    With `annotators` a row has several labels. Its own, in the column `label` of the frame, is what they say
+    together: nothing as read, and filled in by who weighs them.
     """
 
     frame: pd.DataFrame
@@ -49,9 +64,13 @@ class Table:
     n_rows_in_file: int
     id: str | None = None
     group: str | None = None
+    image: str | None = None
+    text: str | None = None
     name: str = "data frame"
     source: Source | None = None
     notes: tuple[str, ...] = ()
+    beside: Beside = field(default_factory=Beside)
+    annotators: Annotators | None = None
 
     @property
     def features(self) -> list[Column]:
@@ -86,7 +105,7 @@ class Table:
 def read_table(
     path: str | os.PathLike[str],
     *,
-    label: str,
+    label: str | Sequence[str],
     delimiter: str | None = None,
     encoding: str | None = None,
     missing: Iterable[str] | None = None,
@@ -100,8 +119,8 @@ def read_table(
     ----------
     path : path-like
         The file; ``-`` is the standard input.
-    label : str
-        The column with the labels.
+    label : str or sequence of str
+        The column with the labels, or one for each annotator.
     delimiter, encoding, missing, has_header, sheet
         How the file is read, where the guess is wrong; as in `find_source`.
     **choices
@@ -117,32 +136,46 @@ def read_table(
 
 
 def read_source(
-    source: Source, *, label: str, id: str | None = None, group: str | None = None, **choices: Any
+    source: Source,
+    *,
+    label: str | Sequence[str],
+    id: str | None = None,
+    group: str | None = None,
+    image: str | None = None,
+    annotator: str | None = None,
+    **choices: Any,
 ) -> Table:
     """Read the table of a file that `find_source` has looked at; the choices are those of `make_table`."""
-    as_text = [name for name in (label, id, group) if name is not None]
-    frame = read_frame(source, as_text=as_text, keep_marks_of=label)
-    if source.other_sheets and label not in frame:
+    labels = label_columns(label)
+    as_text = [name for name in (*labels, id, group, image, annotator) if name is not None]
+    frame = read_frame(source, as_text=as_text, keep_marks_of=labels)
+    missing = [name for name in labels if name not in frame]
+    if source.other_sheets and missing:
         raise BadChoice(
-            f"{source.name}: no column {label!r} on the sheet {source.sheet!r}; if it is on "
+            f"{source.name}: no column {missing[0]!r} on the sheet {source.sheet!r}; if it is on "
             f"{' or '.join(map(repr, source.other_sheets))}, name that one with ",
             Option("sheet"),
             ".",
         )
-    marks: Mapping[str, int] = {}
-    if label in frame and source.has_marks:
-        labels, marks = without_marks(frame[label], source.missing)
-        frame = frame.assign(**{label: labels})
-    choices |= {"name": source.name, "source": source, "marks": marks}
-    return make_table(frame, label=label, id=id, group=group, **choices)
+    marks: Counter[str] = Counter()
+    for name in labels:
+        if name in frame and source.has_marks:
+            values, found = without_marks(frame[name], source.missing)
+            frame = frame.assign(**{name: values})
+            marks += found
+    choices |= {"name": source.name, "source": source, "marks": marks, "annotator": annotator}
+    return make_table(frame, label=label, id=id, group=group, image=image, **choices)
 
 
 def make_table(
     frame: pd.DataFrame,
     *,
-    label: str,
+    label: str | Sequence[str],
     id: str | None = None,
     group: str | None = None,
+    image: str | None = None,
+    text: str | None = None,
+    annotator: str | None = None,
     ignore: Iterable[str] = (),
     unlabeled: Iterable[str] = (),
     positive: str | None = None,
@@ -150,9 +183,13 @@ def make_table(
     ordered: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
     max_rows: int | None = None,
+    opinions: Any = None,
+    embedding: Any = None,
+    graph: Any = None,
     name: str = "data frame",
     source: Source | None = None,
     marks: Mapping[str, int] | None = None,
+    has_to_judge: bool = True,
 ) -> Table:
     """Say what each column is and read the labels.
 
@@ -161,7 +198,14 @@ def make_table(
     frame : DataFrame
         As read; not modified.
     label, id, group : str
-        Columns with a role of their own; `id` and `group` are optional and no features.
+        Columns with a role of their own; `id` and `group` are optional and no features. Several label columns
+        are one for each annotator.
+    image : str, optional
+        The column with the names of pictures, which is no feature either.
+    text : str, optional
+        The column that a person reads to decide; whatever is in it, its kind is text.
+    annotator : str, optional
+        A column that says whose label a line holds; the lines of one id are then one row of the table.
     ignore : iterable of str
         Columns to leave out.
     unlabeled : iterable of str
@@ -177,12 +221,16 @@ def make_table(
         Labels that look like a number to predict are classes if their kind is "category".
     max_rows : int, optional
         Look at a sample of so many rows, drawn with a fixed seed.
+    opinions, embedding, graph : optional
+        What is known about the rows beside their cells, see `find_beside`.
     name : str
         What to call the table in messages.
     source : Source, optional
         The file it was read from.
     marks : mapping of str to int, optional
         Cells of the label column that were taken for missing ones, such as "None", and how many there are.
+    has_to_judge : bool, default=True
+        Whether labels are to be judged, for which something has to be known about the rows.
 
     Returns
     -------
@@ -190,8 +238,12 @@ def make_table(
     """
     if list(frame.columns) != (names := unique_names(frame.columns)):
         frame = frame.set_axis(names, axis=1)
-    ignore, kinds = tuple(ignore), dict(kinds or {})
-    _check_choices(names, label, id, group, ignore, kinds, name)
+    ignore, kinds, labels = tuple(ignore), dict(kinds or {}), label_columns(label)
+    roles = {"id": id, "group": group, "image": image, "text": text}
+    check_choices(names, labels, roles | {"annotator": annotator}, ignore, kinds, name)
+    kinds |= {} if text is None else {text: "text"}
+    gathered = _gather(frame, labels, id, group, annotator, ignore, name)
+    frame = frame if gathered is None else gathered.frame
     if len(frame) < 2:
         raise BadTable(
             f"{name}: {len(frame)} rows; at least two labeled rows of different classes are needed."
@@ -199,37 +251,116 @@ def make_table(
     n_rows_in_file, rows = len(frame), np.arange(len(frame))
     if max_rows is not None and max_rows < len(frame):
         rows = np.sort(np.random.default_rng(0).choice(len(frame), max_rows, replace=False))
-        frame = frame.iloc[rows]
-    index, frame = frame.index, frame.reset_index(drop=True)
-    texts = label_texts(frame[label], blank="")
-    are_classes = kinds.get(label) == "category"
+    index, whole, all_gathered = frame.index[rows], frame, gathered
+    frame = frame.iloc[rows].reset_index(drop=True)
+    gathered = gathered and gathered.at(rows)
+    are_classes = any(kinds.get(column) == "category" for column in labels)
     choices = Choices(tuple(unlabeled), positive, merge_labels, tuple(ordered), are_classes)
-    read = read_label_column(texts, label=label, name=name, choices=choices, marks=marks or {})
-    roles = {label: "label"} | dict.fromkeys(ignore, "ignored")
-    roles |= {column: role for column, role in ((id, "id"), (group, "group")) if column is not None}
-    keys = row_keys(frame, label)
-    described = {
-        column: describe_column(frame[column], roles.get(column), kinds.get(column)) for column in names
-    }
+    title = labels[0] if gathered is None else gathered.title
+    told: Any = {"label": title, "name": name, "choices": choices, "marks": marks or {}}
+    read = read_label_column(_texts_of(frame, labels[0], gathered), **told)
+    beside = Beside()
+    if not (opinions is None and embedding is None and graph is None):
+        # Probabilities are about all classes of the file, of which a sample may miss some.
+        texts = _texts_of(whole, labels[0], all_gathered)
+        every = in_natural_order(read_label_column(texts, **told).classes)
+        given = {"opinions": opinions, "embedding": embedding, "graph": graph}
+        beside = find_beside(whole, **given, classes=every, id=id, where=name).of_rows(rows)
+    check_free(beside.notes, [("label", column) for column in labels] + list(roles.items()))
+    shown = roles | {"text": None, "label": annotator}
+    columns, converted = _describe(frame, labels, shown, ignore, kinds, gathered, beside)
     table = Table(
         frame=frame,
-        converted={column: values for column, (_, values) in described.items() if values is not None},
+        converted=converted,
         index=index,
-        columns=tuple(column for column, _ in described.values()),
-        label=label,
+        columns=columns,
+        label=labels[0],
         classes=read.classes,
         codes=read.codes,
         rows=rows,
-        keys=keys,
+        keys=row_keys(frame, labels),
         n_rows_in_file=n_rows_in_file,
         id=id,
         group=group,
+        image=image,
+        text=text,
         name=name,
         source=source,
         notes=read.notes,
+        beside=beside,
     )
-    _check_features(table)
-    return table
+    if has_to_judge:
+        _check_features(table, labels)
+    return table if gathered is None else _with_annotators(table, gathered)
+
+
+def _texts_of(frame: pd.DataFrame, label: str, gathered: Gathered | None) -> list[str]:
+    """Return the labels of a table as text: a column, or those of all annotators one after the other."""
+    return label_texts(frame[label], blank="") if gathered is None else gathered.said.ravel().tolist()
+
+
+def _gather(
+    frame: pd.DataFrame,
+    labels: Sequence[str],
+    id: str | None,
+    group: str | None,
+    annotator: str | None,
+    ignore: Sequence[str],
+    name: str,
+) -> Gathered | None:
+    """Return the rows with what several annotators said about them, None if there is one label column."""
+    if annotator is not None:
+        check_long(annotator, id, group, labels)
+        assert id is not None
+        return gather_lines(frame, label=labels[0], annotator=annotator, id=id, ignore=ignore, where=name)
+    return gather_columns(frame, labels, name) if len(labels) > 1 else None
+
+
+def _describe(
+    frame: pd.DataFrame,
+    labels: Sequence[str],
+    roles: Mapping[str, str | None],
+    ignore: Sequence[str],
+    kinds: Mapping[str, str],
+    gathered: Gathered | None,
+    beside: Beside,
+) -> tuple[tuple[Column, ...], dict[str, pd.Series[Any]]]:
+    """Return what each column is, and those that had to be converted; the annotators' one is a label, too."""
+    role_of = dict.fromkeys(beside.notes, "beside") | dict.fromkeys(labels, "label")
+    role_of |= dict.fromkeys(ignore, "ignored")
+    role_of |= {column: role for role, column in roles.items() if column is not None}
+    described = {
+        column: describe_column(
+            frame[column], role_of.get(column), kinds.get(column), beside.notes.get(column, "")
+        )
+        for column in map(str, frame.columns)
+    }
+    columns = {name: column for name, (column, _) in described.items()}
+    if gathered is not None:
+        notes = dict.fromkeys(labels, "of one annotator") if gathered.lines is None else {}
+        if (annotator := roles["label"]) is not None:
+            notes |= {labels[0]: "of one annotator per line", annotator: "is whose it is"}
+        columns |= {name: replace(columns[name], note=note) for name, note in notes.items()}
+        aside = {"role": "ignored", "is_hidden": True, "note": "differs inside an id, tells of the label"}
+        columns |= {name: replace(columns[name], **cast(Any, aside)) for name in gathered.about_labels}
+    converted = {name: values for name, (_, values) in described.items() if values is not None}
+    return tuple(columns.values()), converted
+
+
+def _with_annotators(table: Table, gathered: Gathered) -> Table:
+    """Return a table whose label is what the annotators say together, not known yet."""
+    n_rows = len(table.frame)
+    empty = pd.Series([None] * n_rows, dtype=object)
+    return replace(
+        table,
+        frame=table.frame.assign(**{CONSENSUS: empty}),
+        label=CONSENSUS,
+        codes=np.full(n_rows, -1, dtype=np.int64),
+        rows=gathered.first,
+        keys=row_keys(table.frame, (*gathered.columns, *gathered.about_labels)),
+        notes=(*table.notes, *gathered.notes),
+        annotators=gathered.read(table.codes),
+    )
 
 
 def as_pandas(table: Any) -> pd.DataFrame:
@@ -243,34 +374,55 @@ def as_pandas(table: Any) -> pd.DataFrame:
     return cast(pd.DataFrame, table.to_pandas())
 
 
-def _check_choices(
+def check_choices(
     names: Sequence[str],
-    label: str,
-    id: str | None,
-    group: str | None,
+    labels: Sequence[str],
+    roles: Mapping[str, str | None],
     ignore: Sequence[str],
     kinds: Mapping[str, str],
     where: str,
 ) -> None:
     """Refuse columns that are not there, kinds that are none, and a column with two roles."""
-    for wanted in (label, id, group, *ignore, *kinds):
+    for wanted in (*labels, *roles.values(), *ignore, *kinds):
         if wanted is not None:
             check_name(wanted, names, where)
     for column, kind in kinds.items():
         if kind not in KINDS:
             raise BadChoice(f"column {column!r}: no kind is called {kind!r}; choose from {', '.join(KINDS)}.")
-    if label in (id, group, *ignore):
-        raise BadChoice(f"column {label!r} is the label and cannot be the id, the group or ignored as well.")
-    for role, named in (("id", id), ("group", group)):
+    for label in labels:
+        if label in (*roles.values(), *ignore):
+            also = next((f"the {role}" for role, named in roles.items() if named == label), "ignored")
+            raise BadChoice(f"column {label!r} is the label and cannot be {also} as well.")
+    image, text, group = roles.get("image"), roles.get("text"), roles["group"]
+    if image is not None and image in (group, text):
+        raise BadChoice(f"column {image!r} names pictures and cannot be the group or the text as well.")
+    if text is not None and (text in (roles["id"], group) or kinds.get(text, "text") != "text"):
+        also = "the id, the group or of another kind"
+        raise BadChoice(f"column {text!r} is the text and cannot be {also} as well.")
+    for role, named in roles.items():
         if named in ignore:
             raise BadChoice(f"column {named!r} is ignored and cannot be the {role}, whose values are shown.")
 
 
-def _check_features(table: Table) -> None:
+def check_free(used: Mapping[str, str], roles: Iterable[tuple[str, str | None]]) -> None:
+    """Refuse a column beside the table that has another role."""
+    for role, column in roles:
+        if column in used:
+            raise BadChoice(f"column {column!r} is the {role} and cannot hold probabilities or vectors, too.")
+
+
+def _check_features(table: Table, labels: Sequence[str]) -> None:
     """Refuse a table without any column to judge the labels by."""
-    if not table.features:
-        others = [column for column in table.columns if column.name != table.label]
+    if not table.features and not table.beside.is_something:
+        others = [column for column in table.columns if column.name not in labels]
         found = ", ".join(f"{column.name} ({column.kind})" for column in others) or "none"
+        if table.image is not None:
+            raise BadTable(
+                f"{table.name}: no column to judge the labels by (found: {found}); pictures are shown, not "
+                "looked at: give vectors that a network makes of them with ",
+                Option("embedding"),
+                ".",
+            )
         raise BadTable(
             f"{table.name}: no column to judge the labels by (found: {found}); "
             "name the kind of a useful one with ",

@@ -12,7 +12,7 @@ import gzip
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -79,7 +79,13 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return out.getvalue()
 
 
-def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> None:
+def write_with_columns(
+    source: Source,
+    out: Path,
+    columns: Mapping[str, Sequence[Any] | np.ndarray],
+    *,
+    guard: Callable[[str], str] | None = None,
+) -> None:
     """Copy the table with columns added at its end; None is an empty cell.
 
     Parameters
@@ -90,9 +96,13 @@ def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence
         Where to write, in the table's own format.
     columns : mapping of str to sequence
         One value per row of the file.
+    guard : callable, optional
+        What keeps a text from being run as a formula, by default `guarded`; labels of the table itself need
+        none.
     """
+    guard = guarded if guard is None else guard
     if source.format in ("csv", "arff"):
-        _rewrite_text(source, out, _appending(source, columns))
+        _rewrite_text(source, out, _appending(source, columns, guard))
     elif source.format in ("jsonl", "json"):
         _rewrite_text(source, out, _extending_objects(source, columns))
     elif source.format == "xlsx":
@@ -100,7 +110,7 @@ def write_with_columns(source: Source, out: Path, columns: Mapping[str, Sequence
             start = sheet.max_column + 1
             for j, (name, values) in enumerate(columns.items()):
                 for i, value in enumerate([name, *map(plain_value, values)], start=1):
-                    sheet.cell(i, start + j, guarded(value) if isinstance(value, str) else value)
+                    sheet.cell(i, start + j, guard(value) if isinstance(value, str) else value)
     else:
         import pyarrow as pa
 
@@ -234,7 +244,9 @@ def _check_can_be_written(source: Source, row: int, label: str) -> None:
         ) from error
 
 
-def _appending(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[str]:
+def _appending(
+    source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray], guard: Callable[[str], str]
+) -> Iterator[str]:
     delimiter, quote = source.delimiter, source.quote
     n_columns, n_rows = len(column_names(source)), len(next(iter(columns.values())))
     blank = "?" if source.format == "arff" else ""
@@ -249,16 +261,16 @@ def _appending(source: Source, columns: Mapping[str, Sequence[Any] | np.ndarray]
         if n_found > n_rows:
             continue  # Counted to the end, then refused.
         raw = list(columns) if number < 0 else [plain_value(values[number]) for values in columns.values()]
-        cells = [quoted(_cell(value, blank), delimiter, quote) for value in raw]
+        cells = [quoted(_cell(value, blank, guard), delimiter, quote) for value in raw]
         yield append_cells(record, cells, n_columns, delimiter, quote)
     _check_number_of_rows(source, n_rows, n_found)
 
 
-def _cell(value: object, blank: str) -> str:
+def _cell(value: object, blank: str, guard: Callable[[str], str]) -> str:
     """Return a value of ours as the text of a cell."""
     if value is None:
         return blank
-    return guarded(value) if isinstance(value, str) else str(value)
+    return guard(value) if isinstance(value, str) else str(value)
 
 
 def _attributes(columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Iterator[str]:
