@@ -2,7 +2,8 @@
 
 Purpose: a regression in any stage shows here as a share of the fit, and the whole as a ratio to
 ``CleanLearning(ExtraTreesClassifier(100))`` on the same labels, with the same number of threads. Flags and
-predictions of all rows are part of both times. Accuracy is printed so that speed bought with it is seen.
+predictions of all rows are part of both times. The ratio is one of processor time, which other work on the
+machine hardly changes. Accuracy is printed so that speed bought with it is seen.
 """
 
 from __future__ import annotations
@@ -18,15 +19,21 @@ import time
 import numpy as np
 from sklearn.datasets import make_classification
 
-STAGES = ("forest", "graph", "confidence cuts", "fold cuts", "final cut", "probabilities")
-CUTS = ("confidence cuts", "fold cuts", "final cut")
+STAGES = ("forest", "graph", "boosting", "cut", "second round", "probabilities")
+CUTS = ("cut",)
 
-#: Required of the default fit: time against CleanLearning, and the share of the cuts on Adult.
-MOST_OF_CLEANLEARNING, MOST_CUTS_ON_ADULT = 0.75, 0.25
+#: Required of the default fit: processor time against CleanLearning.
+MOST_OF_CLEANLEARNING = {
+    "phishing": 0.6,
+    "letter": 0.7,
+    "adult": 0.7,
+    "synthetic 100000": 0.6,
+    "synthetic 1000000": 0.3,
+}
 #: Required of a million rows: time against 100 000 rows, and peak memory.
-MOST_PER_TEN_TIMES, MOST_GB_AT_A_MILLION = 16.0, 4.0
-#: Required of a small table, without its forest.
-MOST_SECONDS_AT_500 = 0.3
+MOST_PER_TEN_TIMES, MOST_GB_AT_A_MILLION = 16.0, 1.5
+#: Required of a small table.
+MOST_SECONDS_AT_500 = 2.0
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -41,8 +48,8 @@ def main(arguments: list[str] | None = None) -> None:
     if options.one:
         print(json.dumps(run_one(json.loads(options.one))))
         return
-    print("| table | accuracy | seconds | " + " | ".join(STAGES) + " | cuts | of CleanLearning | peak GB |")
-    print("|---|---|---|" + "---|" * (len(STAGES) + 3))
+    print("| table | accuracy | seconds | CPU | " + " | ".join(STAGES) + " | of CleanLearning | peak GB |")
+    print("|---|---|---|---|" + "---|" * (len(STAGES) + 2))
     missed = check_small(options.threads)
     for name in options.sets:
         missed += report(name, options)
@@ -58,11 +65,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def check_small(threads: int) -> list[str]:
-    """Time 500 rows without the forest."""
+    """Time 500 rows."""
     ours = in_own_process({"method": "ours", "table": "synthetic 500", "threads": threads})
-    rest = ours["total"] - ours["seconds"]["forest"]
     print_line("synthetic 500", ours, None)
-    return [] if rest <= MOST_SECONDS_AT_500 else [f"500 rows: {rest:.2f} s without the forest"]
+    return [] if ours["total"] <= MOST_SECONDS_AT_500 else [f"500 rows: {ours['total']:.2f} s"]
 
 
 def report(table: str, options: argparse.Namespace, seconds: dict[int, float] | None = None) -> list[str]:
@@ -76,10 +82,11 @@ def report(table: str, options: argparse.Namespace, seconds: dict[int, float] | 
     missed = []
     if seconds is not None:
         seconds[int(table.split()[1])] = ours["total"]
-    elif theirs and ours["total"] > MOST_OF_CLEANLEARNING * theirs["total"]:
-        missed.append(f"{table}: {ours['total'] / theirs['total']:.2f} of CleanLearning")
-    if table == "adult" and share_of_cuts(ours) > MOST_CUTS_ON_ADULT:
-        missed.append(f"adult: cuts are {share_of_cuts(ours):.0%}")
+    if theirs and "error" not in theirs:
+        if ours["cpu"] > MOST_OF_CLEANLEARNING.get(table, 1.0) * theirs["cpu"]:
+            missed.append(f"{table}: {ours['cpu'] / theirs['cpu']:.2f} of CleanLearning")
+        if ours["accuracy"] < theirs["accuracy"]:
+            missed.append(f"{table}: accuracy {ours['accuracy']:.1%}, CleanLearning {theirs['accuracy']:.1%}")
     if table == "synthetic 1000000" and ours["gb"] > MOST_GB_AT_A_MILLION:
         missed.append(f"a million rows need {ours['gb']:.1f} GB")
     return missed
@@ -91,16 +98,12 @@ def print_line(table: str, ours: dict, theirs: dict | None) -> None:
     if theirs and "error" in theirs:
         ratio = theirs["error"]
     elif theirs:
-        ratio = f"{ours['total'] / theirs['total']:.2f} ({theirs['total']:.1f} s, {theirs['accuracy']:.1%})"
+        ratio = f"{ours['cpu'] / theirs['cpu']:.2f} ({theirs['cpu']:.1f} s, {theirs['accuracy']:.1%})"
     print(
-        f"| {table} | {ours['accuracy']:.1%} | {ours['total']:.2f} | {parts} | {share_of_cuts(ours):.0%} "
+        f"| {table} | {ours['accuracy']:.1%} | {ours['total']:.2f} | {ours['cpu']:.2f} | {parts} "
         f"| {ratio} | {ours['gb']:.2f} |",
         flush=True,
     )
-
-
-def share_of_cuts(ours: dict) -> float:
-    return sum(ours["seconds"].get(stage, 0.0) for stage in CUTS) / ours["total"]
 
 
 def in_own_process(task: dict) -> dict:
@@ -120,12 +123,11 @@ def run_one(task: dict) -> dict:
     X, given, truth = load(task["table"])
     is_labeled = given >= 0
     before = peak_gb()
-    start = time.perf_counter()
     if task["method"] == "ours":
         from labelcut import ConfidenceHNC
 
         model = ConfidenceHNC(n_jobs=task["threads"])
-        start = time.perf_counter()  # imports are not counted, for neither
+        start, cpu = time.perf_counter(), time.process_time()  # imports are not counted, for neither
         model.fit(X, given)
         predicted, seconds = model.transduction_, model.timings_
     else:
@@ -134,12 +136,13 @@ def run_one(task: dict) -> dict:
 
         trees = ExtraTreesClassifier(100, n_jobs=task["threads"], random_state=0)
         model = CleanLearning(trees, seed=0, find_label_issues_kwargs={"n_jobs": 1})
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         model.fit(X[is_labeled], given[is_labeled])
         predicted, seconds = model.predict(X), {}
-    total = time.perf_counter() - start
+    total, cpu = time.perf_counter() - start, time.process_time() - cpu
     accuracy = float(np.mean(predicted[~is_labeled] == truth[~is_labeled]))
-    return {"total": total, "seconds": seconds, "accuracy": accuracy, "gb": peak_gb(), "gb_before": before}
+    found = {"total": total, "cpu": cpu, "seconds": seconds, "accuracy": accuracy}
+    return found | {"gb": peak_gb(), "gb_before": before}
 
 
 def load(table: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "equal_rows.hpp"
+#include "merge.hpp"
 #include "neighbors.hpp"
 #include "symmetry.hpp"
 
@@ -131,6 +132,16 @@ NB_MODULE(_core, module) {
                                  static_cast<std::int64_t>(matrix.shape(1)), number.data());
       },
       nb::arg("matrix"), nb::arg("number").noconvert());
+  module.def(
+      "merge_nearest",
+      [](Vector<std::int32_t> at, Matrix<std::int32_t> row, Matrix<float> distance, Filled<std::int32_t> best_row,
+         Filled<float> best_distance) {
+        nb::gil_scoped_release release;
+        merge_nearest(static_cast<std::int64_t>(at.size()), at.data(), row.data(), distance.data(),
+                      NearestLists{static_cast<std::int64_t>(row.shape(1)), best_row.data(), best_distance.data()});
+      },
+      nb::arg("at"), nb::arg("row").noconvert(), nb::arg("distance").noconvert(), nb::arg("best_row").noconvert(),
+      nb::arg("best_distance").noconvert());
   module.def("table_size", [](Vector<std::int64_t> cell_start, std::int64_t n_short, std::int64_t n_lanes) {
     return table_size(cell_start.data(), static_cast<std::int64_t>(cell_start.size()) - 1, n_short, n_lanes);
   });

@@ -10,6 +10,7 @@
 //     tile.hpp          lower bounds for many distances at once, in the processor's widest registers
 //     neighbors.cpp     rows lie in cells around centers. A query looks into cell after cell, measures the rows whose bounds are
 //                         low enough, and keeps the k nearest so far, which makes it look at fewer and fewer
+//     merge.hpp         lists found in several places -> one list per row
 //     symmetry.hpp      each row's nearest -> a symmetric graph, its degrees and its connected parts
 //
 // Bounds. For a shortened query x and row y, |y|^2 / 2 - x y orders rows as the distance does. With u the rounding of a Number

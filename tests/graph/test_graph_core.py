@@ -168,3 +168,31 @@ def test_an_exception_from_poll_stops_the_search():
                 *(one.starts, one.centers, one.radius, one.table),
                 *(None, 1, n_threads, enough, index, distance),
             )
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=50, deadline=None)
+def test_lists_from_several_places_merge_into_the_nearest_whatever_comes_first(seed):
+    rng = np.random.default_rng(seed)
+    n, k, n_places = int(rng.integers(2, 20)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
+    found = []
+    for _ in range(n_places):
+        at = np.sort(rng.choice(n, int(rng.integers(1, n + 1)), replace=False)).astype(np.int32)
+        row, distance = np.full((at.size, k), -1, np.int32), np.full((at.size, k), np.inf, np.float32)
+        for line in range(at.size):
+            size = int(rng.integers(0, min(k, n) + 1))
+            row[line, :size] = rng.choice(n, size, replace=False)
+            distance[line, :size] = np.sort(rng.integers(0, 4, size))
+            order = np.lexsort((row[line, :size], distance[line, :size]))
+            row[line, :size], distance[line, :size] = row[line, order], distance[line, order]
+        found.append((at, row, distance))
+
+    def merged(solver, order):
+        best = np.full((n, k), -1, np.int32), np.full((n, k), np.inf, np.float32)
+        for place in order:
+            solver.merge_nearest(*found[place], *best)
+        return [array.tolist() for array in best]
+
+    first = merged(core, range(n_places))
+    assert first == merged(twin, range(n_places))
+    assert first == merged(core, rng.permutation(n_places))

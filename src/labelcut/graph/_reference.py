@@ -180,6 +180,25 @@ def number_parts(start: Ints64, column: Ints32, part: Ints32) -> int:
     return int(n_parts)
 
 
+def merge_nearest(
+    at: Ints32,
+    row: Ints32,
+    distance: NDArray[np.float32],
+    best_row: Ints32,
+    best_distance: NDArray[np.float32],
+) -> None:
+    """Merge lists of nearest rows, ended by -1, into those of rows `at`; of a row twice the nearer one."""
+    k = row.shape[1]
+    for i, to in enumerate(at):
+        both = [*zip(best_distance[to], best_row[to], strict=True), *zip(distance[i], row[i], strict=True)]
+        nearest: dict[int, Any] = {}
+        for away, other in sorted(pair for pair in both if pair[1] >= 0):
+            nearest.setdefault(int(other), away)
+        kept = list(nearest.items())[:k]
+        best_row[to, : len(kept)], best_row[to, len(kept) :] = [other for other, _ in kept], -1
+        best_distance[to, : len(kept)], best_distance[to, len(kept) :] = [away for _, away in kept], np.inf
+
+
 def _matrix(weight: NDArray[Any], column: Ints32, start: Ints64) -> sparse.csr_array[Any, Any]:
     n_rows = start.size - 1
     return sparse.csr_array((weight, column, start), shape=(n_rows, n_rows))
