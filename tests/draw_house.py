@@ -20,6 +20,7 @@ PLACES: dict[str, tuple[int, float]] = {
     "hnc": (0, 2),
     "auditing": (2, 2),
     "cli": (2, 3),
+    "large": (1, 3.05),
     "experiments": (0, 3),
     "model_selection": (1, 2.7),
     "annotators": (1, 2.35),

@@ -75,8 +75,8 @@ def test_the_summary_has_the_documented_keys(audited):
     summary = json.loads((folder / "out" / "summary.json").read_text())
     assert list(summary) == [
         *("schema", "version", "source", "label", "id", "group", "classes", "counts", "estimate"),
-        *("evidence", "by_class", "budget", "unlabeled", "worth_knowing", "groups", "columns", "conflicts"),
-        *("model", "flagged"),
+        *("evidence", "by_class", "budget", "unlabeled", "annotators", "worth_knowing", "groups", "columns"),
+        *("conflicts", "image", "text", "pictures", "model", "flagged"),
     ]
     assert {name: keys - set(parts_of(summary[name])) for name, keys in PARTS.items()} == dict.fromkeys(
         PARTS, set()
@@ -321,7 +321,7 @@ def test_what_the_model_warns_of_stands_in_the_report(tmp_path, capsys, monkeypa
 
 def test_a_fault_of_ours_is_one_line_too(tmp_path, capsys, monkeypatch):
     write_shop(tmp_path / "shop.csv", n_rows=80, n_wrong=4)
-    monkeypatch.setattr("labelcut.auditing.audit.encode", lambda table: 1 / 0)
+    monkeypatch.setattr("labelcut.auditing.judging.encode", lambda table: 1 / 0)
     assert run("audit", tmp_path / "shop.csv", *AUDIT, "--out", tmp_path / "out") == 1
     assert "a fault of LabelCut (ZeroDivisionError: division by zero)" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -342,11 +342,10 @@ def test_three_classes_are_audited(tmp_path):
 
 
 WRONG = [
-    (["audit"], 2, "missing argument 'TABLE'"),
+    (["audit"], 2, "missing argument 'TABLE...'"),
     (["audit", "shop.csv"], 2, "missing option '--label'"),
     (["audit", "shop.csv", "--label", "chrun"], 2, "no column 'chrun'; did you mean 'churned'?"),
     (["audit", "gone.csv", "--label", "x"], 2, "gone.csv: cannot be read (no such file or directory)"),
-    (["audit", ".", "--label", "x"], 2, ".: is a folder"),
     (["audit", "shop.csv", "--label", "churned", "--kind", "plan"], 2, "not of the form COLUMN=KIND"),
     (["audit", "shop.csv", "--label", "churned", "--positive", "maybe"], 2, "no row is labeled 'maybe'"),
     (["audit", "shop.csv", "--label", "churned", "--preset", "best"], 2, "'best' is not one of"),

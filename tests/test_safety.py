@@ -274,9 +274,9 @@ print(os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]))
 def test_an_interrupted_audit_says_so_and_leaves_nothing(tmp_path, number):
     write_shop(tmp_path / "shop.csv")
     code = (
-        "import os, time, labelcut.auditing.audit; from labelcut.cli import main; "
+        "import os, time, labelcut.auditing.result; from labelcut.cli import main; "
         f"stop = lambda *_: (os.kill(os.getpid(), {int(number)}), time.sleep(5)); "
-        "labelcut.auditing.audit.write_with_columns = stop; main()"
+        "labelcut.auditing.result.write_with_columns = stop; main()"
     )
     args = ["audit", tmp_path / "shop.csv", *AUDIT, "--out", tmp_path / "out"]
     done = subprocess.run(

@@ -92,4 +92,4 @@ def test_the_rows_of_the_page_are_cases_first_and_every_neighbour_is_among_them(
     ],
 )
 def test_unlabeled_rows_are_told_in_a_sentence(rows, classified, sure, text):
-    assert _in_words({"rows": rows, "classified": classified, "sure": sure}) == text
+    assert _in_words({"rows": rows, "classified": classified, "sure": sure}, "unlabeled row") == text

@@ -116,8 +116,8 @@ def test_a_table_whose_columns_know_nothing_is_not_filled(tmp_path, capsys):
     ("args", "message"),
     [
         ((), "no decisions; name the file that the report has saved, or add --fill-unlabeled."),
-        (("d.csv", "--audit", "out"), "--audit is for --fill-unlabeled; add that, or leave it out."),
-        (("d.csv", "--min-probability", "1"), "--min-probability is for --fill-unlabeled; add that, or"),
+        (("d.csv", "--audit", "out"), "--audit is for --fill-unlabeled or --consensus; add one"),
+        (("d.csv", "--min-probability", "1"), "--min-probability is for --fill-unlabeled or --consensus"),
         (("--fill-unlabeled",), "nothing says which column holds the labels; name it with --label."),
         (("d.csv", "--fill-unlabeled"), "d.csv: does not say which column holds the labels; name it with"),
         (

@@ -87,6 +87,7 @@ def headline(n, labeled, wrong, found, *, is_known=True):
         "evidence": {"text": "Evidence."},
         "budget": {"at_first": [n, found], "at_flagged": [n, found]} if is_known else None,
         "unlabeled": {"text": ""},
+        "annotators": None,
     }
     told = tell_headline(facts)
     return told["number"] + told["title"], told["lines"][0]

@@ -18,6 +18,7 @@ def facts(n_columns=6, notes=(), **counts):
         "source": {"notes": list(notes)},
         "conflicts": [],
         "worth_knowing": [{"text": LONG * 2}],
+        "annotators": None,
     }
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from labelcut.auditing.issues import Judged, class_probabilities
 from labelcut.auditing.unlabeled import rank_unlabeled
 from labelcut.auditing.unusual import Comparison, comparable
-from labelcut.auditing.words import LONGEST_NAME, cell_texts, shortened
+from labelcut.auditing.words import LONGEST_CELL, LONGEST_NAME, LONGEST_TEXT, cell_texts, shortened
 from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.hnc.explanation import Explanation
 from labelcut.table.table import Table, label_texts
@@ -134,7 +134,12 @@ def tell_cases(
 
 def group_codes(table: Table) -> tuple[np.ndarray, np.ndarray]:
     """Return each row's group as a number, and the groups' names."""
-    names = label_texts(table.frame[str(table.group)], blank="(missing)")
+    groups = table.frame[str(table.group)]
+    if isinstance(groups.dtype, pd.CategoricalDtype) and not groups.isna().any():
+        names = [str(name) for name in groups.cat.categories]
+        if names == sorted(names):  # so a part of a table numbers its groups as the whole does
+            return groups.cat.codes.to_numpy(dtype=np.intp), np.array(names, dtype=object)
+    names = label_texts(groups, blank="(missing)")
     codes, found = pd.factorize(np.array(names, dtype=object), sort=True)
     return codes, np.asarray(found)
 
@@ -201,6 +206,7 @@ def _values(table: Table, rows: np.ndarray, weights: dict[str, float]) -> list[d
     """Return the cells by column; in wide tables the lighter columns for the first rows only."""
     shown_columns = [j for j, column in enumerate(table.columns) if not column.is_hidden]
     order = sorted(shown_columns, key=lambda j: -weights.get(table.columns[j].name, -1.0))
+    order.sort(key=lambda j: table.columns[j].name != table.text)  # What is there to be read comes first.
     n_left, n_letters = MOST_CELLS, MOST_LETTERS
     result: list[dict[str, Any] | None] = [None] * len(table.columns)
     cells = table.frame.iloc[rows]
@@ -208,7 +214,8 @@ def _values(table: Table, rows: np.ndarray, weights: dict[str, float]) -> list[d
         fair = n_left // (len(order) - done)
         n_cells = min(len(rows), max(fair, 50))
         n_left -= n_cells
-        texts = cell_texts(cells[table.columns[j].name].iloc[:n_cells])
+        name = table.columns[j].name
+        texts = cell_texts(cells[name].iloc[:n_cells], LONGEST_TEXT if name == table.text else LONGEST_CELL)
         texts, used = _within(texts, n_letters)
         n_letters -= used
         found = list(dict.fromkeys(texts))

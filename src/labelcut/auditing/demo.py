@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from labelcut.auditing.audit import Audit, audit_table
+from labelcut.auditing.audit import audit_table
 from labelcut.auditing.progress import Progress
+from labelcut.auditing.result import Audit
 from labelcut.table.correcting import write_decided
 from labelcut.table.decisions import FIELDS, match, read_decisions
 from labelcut.table.table import Table, read_table

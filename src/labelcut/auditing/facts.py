@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from labelcut.auditing.annotators import tell_annotators, tell_said
+from labelcut.auditing.beside import believed
 from labelcut.auditing.cases import Cases, group_codes, tell_cases
 from labelcut.auditing.headline import tell_headline
 from labelcut.auditing.issues import Judged
+from labelcut.auditing.marked_words import mark_words
+from labelcut.auditing.pictures import PictureFiles, draw_pictures, find_lost_pictures, tell_limit
 from labelcut.auditing.review_curve import PlantedCheck, expected_finds
 from labelcut.auditing.row_map import draw_map
 from labelcut.auditing.unlabeled import sum_up_unlabeled
@@ -31,12 +36,17 @@ N_BINS = 20
 N_COLOURS = 8  # Classes that are told apart by colour, and whose confidence is drawn.
 MOST_MOVES = 10  # Classes in the matrix of given and suggested labels.
 MOST_PAIRS = 12  # Pairs of them, where there are more classes.
+ONLY_SHOWN = (
+    "Pictures are shown, not looked at: labels are judged by the other columns. To have the pictures "
+    "judged, give an embedding of them, or a model's probabilities."
+)
+WORDS_NOTE = "by tf-idf weights learned from other rows; point at a word to see how many texts hold it"
 NOT_TESTED = "There are too few labels to test whether the columns tell the classes apart."
 
 
 def gather_facts(
     table: Table,
-    encoded: Encoded,
+    near: tuple[np.ndarray, np.ndarray],
     model: ConfidenceHNC,
     judged: Judged,
     cases: Cases,
@@ -45,15 +55,16 @@ def gather_facts(
     matched: Matched,
     check: PlantedCheck | None,
     comparison: Comparison,
+    files: PictureFiles | None = None,
 ) -> dict[str, Any]:
     """Collect everything the page shows.
 
     Parameters
     ----------
     table : Table
-    encoded : Encoded
+    near : tuple of ndarray
+        The columns by which rows are near each other, and how much each counts.
     model : ConfidenceHNC
-        Fitted on `encoded.X`.
     judged : Judged
         Every label as the model judges it.
     cases : Cases
@@ -67,48 +78,127 @@ def gather_facts(
     check : PlantedCheck or None
     comparison : Comparison
         The cases held against their classes.
+    files : PictureFiles, optional
+        The pictures of the rows.
 
     Returns
     -------
     dict
         JSON-ready and the same for the same input.
     """
+    told = tell_cases(table, model, judged, cases, reasons, comparison, weights)
+    if table.annotators is not None:
+        for part, rows_shown in (("suspects", cases.suspects), ("unlabeled_rows", cases.unlabeled)):
+            told[part]["said"] = tell_said(table, model, rows_shown)
+    facts = count_facts(table, judged, weights, matched, check, model.evidence_) | {
+        "worth_knowing": find_worth_knowing(table, near[0], model, judged.is_suspect, weights),
+        "map": draw_map(*near, table, cases.suspects),
+        "annotators": tell_annotators(table, model, cases.rows),
+        **told,
+        "experts": believed(table, model),
+        "beside": _typed(table.beside.given),
+        "typical": comparison.typical,
+        "earlier": _earlier(matched, set(cases.rows.tolist())),
+        "unsure": [s for s, row in enumerate(cases.rows.tolist()) if row in matched.unsure],
+    }
+    _add_words(facts, mark_words(table, judged, cases), len(cases.suspects))
+    facts = with_headline(facts)
+    return facts if files is None else facts | _pictures(table, files, facts)
+
+
+def count_facts(
+    table: Table,
+    judged: Judged,
+    weights: dict[str, float],
+    matched: Matched,
+    check: PlantedCheck | None,
+    evidence: Evidence | None,
+) -> dict[str, Any]:
+    """Return what is counted over all rows, none of whose cells it needs; as in `gather_facts`."""
     rows, n_issues = judged.rows, len(judged.ranked)
     coloured = _first_classes(table, judged, N_COLOURS)
-    is_known = model.evidence_ is None or model.evidence_.is_there
-    estimate = _estimate(rows, is_known)
-    facts: dict[str, Any] = {
+    is_known = evidence is None or evidence.is_there
+    return {
         **_about(table, rows, matched, n_issues, judged.n_left_out),
-        "estimate": estimate,
-        "evidence": _evidence(model.evidence_),
+        "estimate": _estimate(rows, is_known),
+        "evidence": _evidence(evidence),
         "by_class": _by_class(table, judged, is_known),
         "budget": _review(judged, check) if is_known else None,
         "budget_note": _review_note(check) if is_known else "",
         "unlabeled": sum_up_unlabeled(table, judged, is_known),
-        "worth_knowing": find_worth_knowing(table, encoded.X, model, judged.is_suspect, weights),
+        "annotators": None,
         "colours": _colours(table, coloured),
         "histogram": _histogram(table, judged, coloured),
         "moves": _moves(table, judged),
         **_groups(table, judged, is_known),
-        "map": draw_map(encoded.X, model.feature_importances_, table, cases.suspects),
         "columns": [_column(column, weights.get(column.name, 0.0)) for column in table.columns],
-        **tell_cases(table, model, judged, cases, reasons, comparison, weights),
-        "typical": comparison.typical,
-        "earlier": _earlier(matched, set(cases.rows.tolist())),
-        "unsure": [s for s, row in enumerate(cases.rows.tolist()) if row in matched.unsure],
         "conflicts": list(matched.conflicts),
+        "pictures": None,
+        "album": None,
     }
+
+
+def with_headline(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts with what is said first, and a name that is theirs alone."""
     facts["headline"] = tell_headline(facts)
     facts["report"] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
     return facts
 
 
+def _add_words(facts: dict[str, Any], words: list[Any] | None, n_suspects: int) -> None:
+    """Add the words that speak for a class to the rows that are shown."""
+    if words is not None:
+        facts["suspects"]["words"], facts["unlabeled_rows"]["words"] = words[:n_suspects], words[n_suspects:]
+        facts["words_note"] = WORDS_NOTE
+
+
+def _pictures(table: Table, files: PictureFiles, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the pictures of the rows that the page shows, and what is to be said about them."""
+    rows = np.searchsorted(table.rows, np.array(facts["rows"]["row"], dtype=np.intp) - 1)
+    n_suspects, n_unlabeled = (len(facts[part]["row"]) for part in ("suspects", "unlabeled_rows"))
+    near = [
+        [at for at, _ in some] for part in ("suspects", "unlabeled_rows") for some in facts[part]["neighbors"]
+    ]
+    drawn = draw_pictures(files, rows, near, n_suspects)
+    limit = tell_limit(drawn.counts, n_suspects, n_unlabeled)
+    only_shown = "" if table.beside.is_something else ONLY_SHOWN
+    notes = [*facts["source"]["notes"], *(note for note in (only_shown, limit) if note)]
+    return {
+        "pictures": drawn.counts | {"nearness": _nearness(table)},
+        "album": drawn.album,
+        "source": facts["source"] | {"notes": notes},
+        "worth_knowing": [*facts["worth_knowing"], *find_lost_pictures(table, files, drawn)],
+    }
+
+
+def _nearness(table: Table) -> str:
+    """Return by what the rows beside a picture are near it."""
+    beside = table.beside
+    if beside.embedding is not None or beside.graph is not None:
+        return f"Near by the {'embedding' if beside.embedding is not None else 'graph'} that was given."
+    by = "columns in use" if table.features else "probabilities that were given"
+    return f"Near by the {by}; the pictures are shown, not looked at."
+
+
 def column_weights(table: Table, encoded: Encoded, model: ConfidenceHNC) -> dict[str, float]:
     """Return how much each column counts in the distance between rows; the weights add up to 1."""
     weights = dict.fromkeys((column.name for column in table.features), 0.0)
+    if not encoded.origin:  # something beside the table stands for its columns
+        return weights
     for name, weight in zip(encoded.origin, model.feature_importances_, strict=True):
         weights[name] += float(weight)
     return weights
+
+
+def _typed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given beside the table by names and paths, so that it can be typed again."""
+    opinions = {name: str(said) for name, said in given.get("opinions", {}).items() if _is_text(said)}
+    embedding = given.get("embedding")
+    return {"opinions": opinions, "embedding": str(embedding) if _is_text(embedding) else None}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike)
 
 
 def _about(
@@ -132,8 +222,11 @@ def _about(
             "notes": [*(source.notes if source else ()), *table.notes],
         },
         "label": table.label,
+        "label_name": _label_name(table),
         "id": table.id,
         "group": table.group,
+        "image": table.image,
+        "text": table.text,
         "classes": list(table.classes),
         "counts": {
             "rows": len(table.frame),
@@ -149,6 +242,14 @@ def _about(
             "no_evidence": status["no evidence"],
         },
     }
+
+
+def _label_name(table: Table) -> str:
+    """Return what people call the label."""
+    said = table.annotators
+    if said is None:
+        return table.label
+    return f"{said.columns[0]}, by {said.columns[1]}" if said.is_long else ", ".join(said.columns)
 
 
 def _is_open(rows: pd.DataFrame) -> np.ndarray:

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labelcut.auditing.audit import judge_table
+from labelcut.auditing.judging import judge_table
 from labelcut.auditing.progress import Progress
 from labelcut.errors import BadChoice, BadTable
 from labelcut.table.decisions import Matched
+from labelcut.table.names import OUR_PREFIX
 from labelcut.table.reading import read_frame
-from labelcut.table.row_keys import OUR_PREFIX, row_keys
+from labelcut.table.row_keys import row_keys
 from labelcut.table.source import Source
 from labelcut.table.table import Table, label_texts
 

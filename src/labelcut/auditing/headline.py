@@ -15,7 +15,7 @@ def tell_headline(facts: dict[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     facts : dict
-        With `counts`, `estimate`, `evidence`, `budget` and `unlabeled`.
+        With `counts`, `estimate`, `evidence`, `budget`, `unlabeled` and `annotators`.
 
     Returns
     -------
@@ -24,6 +24,10 @@ def tell_headline(facts: dict[str, Any]) -> dict[str, Any]:
     """
     number, title = _title(facts)
     lines = [*_expected(facts), facts["evidence"]["text"]]
+    if facts["annotators"] is not None:
+        lines.insert(0, facts["annotators"]["text"])
+    if facts.get("experts", {}).get("text"):
+        lines.append(facts["experts"]["text"])
     if facts["unlabeled"]["text"]:
         lines.append(facts["unlabeled"]["text"])
     return {"number": number, "title": title, "lines": lines}
@@ -41,7 +45,8 @@ def _title(facts: dict[str, Any]) -> tuple[str, str]:
     likely = budget is None or budget["at_flagged"][1] >= LIKELY * n
     one = n == 1
     verb = ("looks wrong" if one else "look wrong") if likely else f"{'is' if one else 'are'} worth a look"
-    return grouped(n), f" of {counted(counts['labeled'], 'label')} {verb}"
+    thing = "label" if facts["annotators"] is None else "agreed label"
+    return grouped(n), f" of {counted(counts['labeled'], thing)} {verb}"
 
 
 def _expected(facts: dict[str, Any]) -> list[str]:

@@ -20,8 +20,10 @@ from labelcut.auditing.words import grouped, percent
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = (
-    *("base.js", "decisions.js", "charts.js", "queue.js", "compare.js", "card.js", "flow.js", "main.js"),
+    *("base.js", "decisions.js", "charts.js", "queue.js", "compare.js", "texts.js", "pictures.js"),
+    *("annotators.js", "card.js", "flow.js", "main.js"),
 )
+STYLES = ("page.css", "annotators.css")
 FIRST = 30  # Suspects that go on paper.
 
 
@@ -61,7 +63,7 @@ def safe_json(facts: dict[str, Any]) -> str:
 
 @cache
 def _inlined() -> tuple[str, str]:
-    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
     scripts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS]
     return style, '"use strict";\n{\n' + "\n".join(scripts) + "}\n"
 

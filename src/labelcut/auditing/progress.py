@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 Tell = Callable[[str, float], object]
@@ -31,7 +32,8 @@ COSTS: tuple[dict[str, float], ...] = (
 )
 COST_OF_OTHERS = 0.5
 SAME_STAGE = {"confidence cuts": "confidence", "fold cuts": "folds", "final cut": "cut"}
-PLACE = {name: place for place, costs in enumerate(COSTS) for name in costs}
+#: The stages of a fit, which come again if a table is fitted again.
+FIT_STAGES = frozenset(name for costs in COSTS[2:6] for name in costs)
 BETWEEN_LINES = 5.0  # Seconds after which a stage that comes again and again is told again.
 SHORT = 0.05  # Seconds below which a stage is not worth a line.
 
@@ -46,6 +48,10 @@ class Progress:
         Called as each stage begins and when a stage tells how far it is; at last with "done" and 1.
     n_cuts : int
         How often the stages of a cut come: once, or once for each class.
+    costs : tuple of dict of str to float
+        The stages in their order with what each costs beside the others.
+    n_fits : int
+        How often the table is fitted: with several annotators twice, as a rule.
     stage : str
         The stage at work.
     share, until : float
@@ -54,6 +60,8 @@ class Progress:
 
     tell: Tell = lambda stage, share: None
     n_cuts: int = 1
+    costs: tuple[dict[str, float], ...] = COSTS
+    n_fits: int = 1
     stage: str = ""
     share: float = 0.0
     until: float = 0.0
@@ -68,7 +76,7 @@ class Progress:
             self._done += self._cost(self.stage)
         self.stage = stage
         name = SAME_STAGE.get(stage, stage)
-        self._place = max(self._place, PLACE.get(name, 0))
+        self._place = max(self._place, self._place_of.get(name, 0))
         left = self._left()
         self._begun[name] += 1
         self._move_to(self._done / (self._done + left))
@@ -93,13 +101,22 @@ class Progress:
 
     def _cost(self, stage: str) -> float:
         name = SAME_STAGE.get(stage, stage)
-        return COSTS[PLACE[name]][name] if name in PLACE else COST_OF_OTHERS
+        place = self._place_of.get(name)
+        return COST_OF_OTHERS if place is None else self.costs[place][name]
+
+    @cached_property
+    def _place_of(self) -> dict[str, int]:
+        return {name: place for place, costs in enumerate(self.costs) for name in costs}
 
     def _left(self) -> float:
         """Return the cost of what is still to come, at least that of the last stage."""
         left = 0.0
-        for costs in COSTS[self._place :]:
+        is_fit = [self.n_fits > 1 and not FIT_STAGES.isdisjoint(costs) for costs in self.costs]
+        for place, costs in enumerate(self.costs):
+            if place < self._place and not (is_fit[self._place] and is_fit[place]):
+                continue
             n_times = self.n_cuts if len(costs) > 1 else 1
+            n_times *= self.n_fits if is_fit[place] else 1
             left += sum(max(0, n_times - self._begun[name]) * cost for name, cost in costs.items())
         return max(left, COST_OF_OTHERS)
 
@@ -130,7 +147,9 @@ class Lines:
 
 
 @contextmanager
-def followed(progress: Tell | None, *, verbose: bool) -> Iterator[Progress]:
+def followed(
+    progress: Tell | None, *, verbose: bool, costs: tuple[dict[str, float], ...] = COSTS
+) -> Iterator[Progress]:
     """Give the progress of an audit that is told to a callable, in lines, to both or to nobody."""
     lines = Lines() if verbose else None
 
@@ -139,6 +158,6 @@ def followed(progress: Tell | None, *, verbose: bool) -> Iterator[Progress]:
             if hearer is not None:
                 hearer(stage, share)
 
-    made = Progress(tell)
+    made = Progress(tell, costs=costs)
     yield made
     made.finish()

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from labelcut.auditing.beside import opinions_on
 from labelcut.auditing.issues import Judged, class_probabilities
 from labelcut.auditing.words import percent
 from labelcut.hnc.classifier import ConfidenceHNC
@@ -33,7 +34,12 @@ def neighbor_votes(model: ConfidenceHNC, codes: np.ndarray, rows: np.ndarray, n_
 
 def feature_keys(table: Table) -> np.ndarray:
     """Return a key per row that is equal where all columns in use are."""
-    return row_keys(table.frame[[table.label, *(column.name for column in table.features)]], table.label)
+    columns = table.frame[[table.label, *(column.name for column in table.features)]]
+    if table.beside.embedding is not None:
+        columns = columns.join(pd.DataFrame(table.beside.embedding).add_prefix("embedding "))
+    for name, said in table.beside.opinions.items():
+        columns = columns.join(said.values.reset_index(drop=True).add_prefix(f"{name} "))
+    return row_keys(columns, table.label)
 
 
 def equal_votes(table: Table, rows: np.ndarray) -> np.ndarray:
@@ -56,19 +62,31 @@ def opinion_of(model: ConfidenceHNC, table: Table, rows: np.ndarray) -> np.ndarr
 
 
 def tell_reasons(
-    table: Table, model: ConfidenceHNC, judged: Judged, rows: np.ndarray, unusual: Sequence[list[list[Any]]]
+    table: Table,
+    model: ConfidenceHNC,
+    judged: Judged,
+    rows: np.ndarray,
+    unusual: Sequence[list[list[Any]]],
+    equal: np.ndarray | None = None,
 ) -> list[str]:
-    """Return a sentence for each of the rows; what is `unusual` may be known of the first of them only."""
+    """Return a sentence for each of the rows; what is `unusual` may be known of the first of them only.
+
+    `equal` are the labels of equal rows as `equal_votes` counts them, where these are known already.
+    """
     votes = neighbor_votes(model, table.codes, rows, len(table.classes))
-    equal = equal_votes(table, rows)
+    equal = equal_votes(table, rows) if equal is None else equal
     opinion = opinion_of(model, table, rows)
     in_all = class_probabilities(model, table, model.label_distributions_[rows])
+    said = opinions_on(table, rows)
     sentences = []
     for s, row in enumerate(rows.tolist()):
         given, wanted = int(table.codes[row]), int(judged.predicted[row])
         views = (votes[s], None if opinion is None else opinion[s], in_all[s])
         told = _about_equal_rows(equal[s], given, wanted, table.classes)
         parts = [told or _main_reason(*views, given, wanted, table.classes)]
+        for name, theirs in said.items():
+            if theirs[s].argmax() == wanted and len(parts) < 3:
+                parts.append(f"{name} says ‘{table.classes[wanted]}’ ({percent(float(theirs[s, wanted]))})")
         for column, share, other, text in unusual[s][:3] if s < len(unusual) else []:
             if share < RARE and other > 2 * share and len(parts) < 3:
                 name = table.columns[column].name

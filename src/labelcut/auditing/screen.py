@@ -43,6 +43,7 @@ def summary_lines(facts: dict[str, Any], issues: pd.DataFrame, report: Path, wid
     for text in (_counts(facts["counts"]), *headline["lines"]):
         lines += _wrapped(text, width)
     lines += _columns(facts["columns"], width)
+    lines += _people(facts["annotators"], width)
     lines += _notes([f"note: {note}" for note in facts["source"]["notes"]], width)
     lines += _notes([f"decision not used, {conflict}" for conflict in facts["conflicts"]], width)
     lines += [Line(fitted(f"also: {found['text']}", width)) for found in facts["worth_knowing"][:MOST_NOTES]]
@@ -69,6 +70,25 @@ def _columns(columns: list[dict[str, Any]], width: int) -> list[Line]:
         if named:
             lines.append(Line(_listed(f"{text}: ", named, width), "dim"))
     return lines
+
+
+def _people(facts: dict[str, Any] | None, width: int) -> list[Line]:
+    """Return a line with the annotators, one with what they disagree about most, and whom to ask what."""
+    if facts is None:
+        return []
+    names = facts["names"]
+    people = [
+        f"{squeezed(one['name'], LONGEST_NAME)} {percent(one['quality'])} ± {percent(one['standard_error'])}"
+        for one in facts["quality"]
+    ]
+    lines = [Line(_listed("right labels: ", people, width))]
+    if rows := [squeezed(one["id"], LONGEST_NAME) for one in facts["disagreements"]]:
+        lines.append(Line(_listed("disagree most about: ", rows, width)))
+    asked = [
+        squeezed(one["id"], LONGEST_NAME) + ("" if one["ask"] is None else f" ({names[one['ask']]})")
+        for one in facts["ask_next"]
+    ]
+    return [*lines, Line(_listed("ask next: ", asked, width))] if asked else lines
 
 
 def _listed(start: str, names: list[str], width: int) -> str:

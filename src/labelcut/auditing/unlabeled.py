@@ -48,21 +48,27 @@ def sum_up_unlabeled(table: Table, judged: Judged, is_known: bool) -> dict[str, 
             for code, name in enumerate(table.classes)
         ],
     }
-    return summary | {"text": _in_words(summary)}
+    thing = "unlabeled row" if table.annotators is None else "row without an agreed label"
+    return summary | {"text": _in_words(summary, thing)}
 
 
-def _in_words(summary: dict[str, Any]) -> str:
+def _in_words(summary: dict[str, Any], thing: str) -> str:
     rows, classified, sure = summary["rows"], summary["classified"], summary["sure"]
     if not rows:
         return ""
     if not classified:
-        return f"{counted(rows, 'unlabeled row')} could not be classified."
+        return f"{_counted(rows, thing)} could not be classified."
     sure_from = f"a probability of {percent(SURE)} or more"
     if classified == 1:
-        text = f"1 unlabeled row was classified, {'with' if sure else 'but not with'} {sure_from}"
+        text = f"1 {thing} was classified, {'with' if sure else 'but not with'} {sure_from}"
     else:
         how_many = "all" if sure == classified else grouped(sure) if sure else "none"
-        text = f"{grouped(classified)} unlabeled rows were classified, {how_many} of them with {sure_from}"
+        text = f"{_counted(classified, thing)} were classified, {how_many} of them with {sure_from}"
     if rows > classified:
         text += f"; for {counted(rows - classified, 'other')} there is no evidence"
     return text + "."
+
+
+def _counted(number: int, thing: str) -> str:
+    """Return how many rows of a kind there are."""
+    return f"{grouped(number)} {thing if number == 1 else thing.replace('row', 'rows')}"

@@ -77,7 +77,7 @@ def compare_with_classes(
 
 def far_out_notes(encoded: Encoded, model: ConfidenceHNC) -> list[str]:
     """Return a note that names the columns of numbers with values so far out that they were clipped."""
-    if model.column_scale_ is None:
+    if model.column_scale_ is None or not encoded.names:
         return []
     outside = model.column_scale_.is_outside(encoded.X)
     is_number = [name == origin for name, origin in zip(encoded.names, encoded.origin, strict=True)]

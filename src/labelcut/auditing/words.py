@@ -9,9 +9,10 @@ import pandas as pd
 
 LONGEST_NAME = 300  # Letters of a name in the page.
 LONGEST_CELL = 50_000  # Letters of a cell in the page: more than anybody reads.
+LONGEST_TEXT = 2_000_000  # The same of a text that is there to be read: a long book.
 
 
-def cell_texts(values: pd.Series[Any]) -> list[str]:
+def cell_texts(values: pd.Series[Any], most: int = LONGEST_CELL) -> list[str]:
     """Return cells as a person reads them: short numbers, dates without midnight, books cut."""
     missing = values.isna().to_numpy()
     if pd.api.types.is_float_dtype(values.dtype):
@@ -19,7 +20,7 @@ def cell_texts(values: pd.Series[Any]) -> list[str]:
     elif pd.api.types.is_datetime64_any_dtype(values.dtype):
         texts = [str(value).removesuffix("+00:00").removesuffix(" 00:00:00") for value in values]
     else:
-        texts = [shortened(str(value), LONGEST_CELL) for value in values]
+        texts = [shortened(str(value), most) for value in values]
     return ["" if gone else text for text, gone in zip(texts, missing, strict=True)]
 
 

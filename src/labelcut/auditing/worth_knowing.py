@@ -105,7 +105,7 @@ def _equal_rows(table: Table, keys: np.ndarray) -> Finding | None:
         text += ": so many that these columns cannot decide the label."
     else:
         text += ": at least one label of each group is wrong, or a column that decides is missing."
-    return Finding("equal rows, different labels", n_rows, text, _named(table, chosen))
+    return Finding("equal rows, different labels", n_rows, text, name_rows(table, chosen))
 
 
 def _copies(table: Table, keys: np.ndarray) -> Finding | None:
@@ -120,7 +120,7 @@ def _copies(table: Table, keys: np.ndarray) -> Finding | None:
         f"{counted(n_rows, 'row')} {'is an exact copy' if n_rows == 1 else 'are exact copies'} of another "
         "one, label and all: copies make a result look surer than it is."
     )
-    return Finding("copies", n_rows, text, _named(table, members))
+    return Finding("copies", n_rows, text, name_rows(table, members))
 
 
 def _neighborhood(
@@ -176,7 +176,7 @@ def _near_duplicates(table: Table, nearest: np.ndarray, is_near: np.ndarray) -> 
         text += f", {grouped(len(clash))} of them with different labels"
     text += ": copies of a row, slightly changed, make a result look surer than it is."
     shown = [*clash, *(pair for pair in pairs if pair not in set(clash))]
-    return Finding("near duplicates", len(pairs), text, _named(table, [np.array(pair) for pair in shown]))
+    return Finding("near duplicates", len(pairs), text, name_rows(table, [np.array(pair) for pair in shown]))
 
 
 def _far_rows(table: Table, distance: np.ndarray, known: np.ndarray, usual: float) -> Finding | None:
@@ -194,7 +194,10 @@ def _far_rows(table: Table, distance: np.ndarray, known: np.ndarray, usual: floa
         f"{'it' if far.size == 1 else 'them'} is in the table, so little can be said about their labels."
     )
     return Finding(
-        "far from everything", int(far.size), text, _named(table, [far[i : i + 1] for i in range(far.size)])
+        "far from everything",
+        int(far.size),
+        text,
+        name_rows(table, [far[i : i + 1] for i in range(far.size)]),
     )
 
 
@@ -281,7 +284,7 @@ def _like_classes(table: Table, model: ConfidenceHNC) -> Finding | None:
         return None
     pairs: list[tuple[str, str, float]] = []
     for a, b in ((int(a), int(b)) for i, a in enumerate(classes) for b in classes[i + 1 :]):
-        auc = _area(opinion[:, a] - opinion[:, b], rows[a], rows[b])
+        auc = area_under_curve(opinion[:, a] - opinion[:, b], rows[a], rows[b])
         if auc < ALIKE_AUC:
             pairs.append((table.classes[a], table.classes[b], round(auc, 3)))
     if not pairs:
@@ -296,7 +299,7 @@ def _like_classes(table: Table, model: ConfidenceHNC) -> Finding | None:
     return Finding("classes alike", len(pairs), text, [list(pair) for pair in pairs[:MOST_EXAMPLES]])
 
 
-def _area(score: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> float:
+def area_under_curve(score: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> float:
     """Return how often a row of the one class scores higher than a row of the other."""
     from scipy.stats import rankdata
 
@@ -305,7 +308,7 @@ def _area(score: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> floa
     return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
 
 
-def _named(table: Table, groups: Sequence[np.ndarray]) -> list[list[list[Any]]]:
+def name_rows(table: Table, groups: Sequence[np.ndarray]) -> list[list[list[Any]]]:
     """Return the rows of the first groups, each with its number in the file, its name and its label."""
     named = []
     for rows in groups[:MOST_EXAMPLES]:

@@ -68,6 +68,15 @@ function visible(text) {
   });
 }
 
+// In a text that is read, tabs, joiners and marks of direction between letters are what they are.
+const HIDDEN_IN_PROSE = new RegExp(HIDDEN.source.replace("\\u200b-\\u200f", "\\u200b"), "g");
+
+function readableLines(text) {
+  const asMark = (mark) => (mark === "\t" ? mark : visible(mark));
+  const show = (line) => line.replace(HIDDEN_IN_PROSE, asMark);
+  return text.split(/\r\n|\r|\n/).map(show).join("\n");
+}
+
 const cell = (text) => make("bdi", { title: visible(text) }, visible(text));
 
 // Long names are cut in the middle: classes often differ at their ends only.

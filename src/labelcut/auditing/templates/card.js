@@ -3,15 +3,18 @@ const COSTS = ["ties to rows of the other side", "the label", "the forest", "the
 const sumOf = (parts) => parts.reduce((a, b) => a + b, 0);
 
 function drawDetail(s) {
-  return [
+  const parts = [
     drawDetailHead(s),
     drawVerdictLine(s),
     drawDecideBar(s),
+    drawPictures(s),
     make("p", { class: "why-line" }, cell(cases.reason[s])),
+    drawSaid(s),
     drawTexts(s),
     drawComparison(s),
     drawCosts(s),
   ];
+  return parts.filter((part) => part != null);
 }
 
 function drawDetailHead(s) {

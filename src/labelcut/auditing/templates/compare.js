@@ -16,48 +16,19 @@ const rowName = (r) => (facts.id ? facts.rows.id[r] : "row " + facts.rows.row[r]
 function columnsOf(s) {
   const odd = cases.unusual[s].map(([j]) => j);
   const isOdd = new Set(odd);
-  const isShown = (j) => facts.values[j] && facts.columns[j].role !== "label";
+  const isShown = (j) => facts.values[j] && !["label", "image"].includes(facts.columns[j].role);
   return [...odd, ...columnOrder.filter((j) => !isOdd.has(j))].filter(isShown);
 }
 
-const isLong = (s, j) => [s, ...nearRows(s)].some((r) => textOf(j, r).length > LONG);
-
-function drawTexts(s) {
-  const box = make("div", { class: "texts" });
-  for (const j of columnOrder) {
-    if (!facts.values[j] || facts.columns[j].role === "label" || !isLong(s, j)) continue;
-    box.append(drawText(s, j));
-  }
-  return box;
-}
-
-function drawText(s, j) {
-  const name = visible(facts.columns[j].name);
-  const near = nearRows(s).map((r) => drawNearText(r, j));
-  const others = make("details", {}, make("summary", {}, "The same in the nearest rows"), ...near);
-  const own = readable(name, textOf(j, s));
-  return make("section", { class: "text" }, ...own, near.length ? others : null);
-}
-
-function drawNearText(r, j) {
-  const label = pill(facts.rows.code[r], 18);
-  const head = make("p", { class: "near-name" }, cell(rowName(r)), " ", label);
-  return make("div", {}, head, ...readable(null, textOf(j, r), rowName(r)));
-}
-
-// A text that can be read to its end by wheel, finger or arrow keys, with its line breaks.
-function readable(title, text, name) {
-  const label = `${title ?? "Text"} ${name ?? "of this row"}, whole`;
-  const box = make("div", { class: "whole", tabindex: "0", role: "region", "aria-label": label });
-  box.append(make("bdi", {}, readableLines(text)));
-  return title === null ? [box] : [make("h4", {}, title), box];
-}
-
-const readableLines = (text) => text.split(/\r\n|\r|\n/).map(visible).join("\n");
+const isNamedText = (j) => facts.columns[j].name === facts.text;
+const isLong = (s, j) =>
+  isNamedText(j) || [s, ...nearRows(s)].some((r) => textOf(j, r).length > LONG);
 
 function drawComparison(s) {
   const box = make("div", { class: "comparison" });
   const columns = columnsOf(s).filter((j) => !isLong(s, j));
+  // Nothing but pictures and texts, which are beside each other above.
+  if (!columns.length) return null;
   const state = { near: nearRows(s), limit: FIRST_COLUMNS };
   function draw() {
     const parts = [drawSwitch(draw)];

@@ -33,7 +33,7 @@ function doneText() {
   const size = sizeOfGroup();
   if (isUnlabeledGroup()) {
     const parts = `${count(tally.flip)} filled in, ${count(tally.unsure)} left empty`;
-    return `${counted(size, "unlabeled row")} looked at: ${parts}.`;
+    return `${counted(size, OPEN_ROW)} looked at: ${parts}.`;
   }
   const parts = `${count(tally.flip)} flipped, ${count(tally.keep)} kept`;
   return `${counted(size, "suspect")} reviewed: ${parts}, ${count(tally.unsure)} unsure.`;
@@ -42,7 +42,7 @@ function doneText() {
 function otherGroup() {
   if (isUnlabeledGroup() ? !N : !N_UNLABELED) return null;
   const name = isUnlabeledGroup() ? "review" : "unlabeled";
-  const text = isUnlabeledGroup() ? "Go to the suspects" : "Go to the unlabeled rows";
+  const text = isUnlabeledGroup() ? "Go to the suspects" : `Go to the ${OPEN_ROW}s`;
   return { text, open: () => openTab(name, true) };
 }
 
@@ -59,6 +59,7 @@ function shellWord(text) {
 }
 
 function nextCommands() {
+  if (facts.annotators) return crowdCommands();
   const { name, format, suffix } = facts.source;
   const fill = facts.unlabeled.classified > 0;
   if (format === "data frame") {
@@ -70,9 +71,16 @@ function nextCommands() {
   const table = name === "standard input" ? "TABLE" : shellWord(name);
   const apply = `labelcut apply ${table} decisions.csv --out cleaned${suffix}`;
   const roles = [["--label", facts.label], ["--id", facts.id], ["--group", facts.group]];
+  roles.push(["--image", facts.image], ["--image-root", facts.pictures?.root]);
+  roles.push(["--text", facts.text]);
+  const beside = facts.beside || { opinions: {} };
   const words = roles.filter(([, column]) => column).map(([option, column]) => {
     return `${option} ${shellWord(column)}`;
   });
+  for (const [name, from] of Object.entries(beside.opinions)) {
+    words.push(`--opinion ${shellWord(`${name}=${from}`)}`);
+  }
+  if (beside.embedding) words.push(`--embedding ${shellWord(beside.embedding)}`);
   const commands = [["Correct the table", apply]];
   if (fill) commands.push(["Also fill in what is sure", apply + " --fill-unlabeled"]);
   const again = `labelcut audit ${table} ${words.join(" ")} --decisions decisions.csv`;
@@ -80,7 +88,10 @@ function nextCommands() {
 }
 
 function pythonAgain() {
-  return `labelcut.audit(df, label=${JSON.stringify(facts.label)}, decisions="decisions.csv")`;
+  const named = { label: facts.label, image: facts.image, text: facts.text };
+  const words = Object.entries(named).filter(([, column]) => column);
+  const roles = words.map(([role, column]) => `${role}=${JSON.stringify(column)}`).join(", ");
+  return `labelcut.audit(df, ${roles}, decisions="decisions.csv")`;
 }
 
 function drawNextSteps() {

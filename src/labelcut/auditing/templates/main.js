@@ -1,12 +1,15 @@
 // Tabs, keys and the start.
-const TABS = ["overview", "review", "unlabeled", "columns"].filter((name) => $("tab-" + name));
+const ALL_TABS = ["overview", "review", "unlabeled", "annotators", "columns"];
+const TABS = ALL_TABS.filter((name) => $("tab-" + name));
 const PANELS = { review: "queue", unlabeled: "queue" }; // Two tabs share one panel.
 const COLUMN_HEIGHT = 36;
 let columnsAreDrawn = false;
 
 function openTab(name, focus) {
   const panel = PANELS[name] ?? name;
-  for (const part of ["overview", "queue", "columns"]) $(part).hidden = part !== panel;
+  for (const part of ["overview", "queue", "annotators", "columns"]) {
+    if ($(part)) $(part).hidden = part !== panel;
+  }
   for (const tab of TABS) {
     $("tab-" + tab).setAttribute("aria-selected", String(tab === name));
     $("tab-" + tab).tabIndex = tab === name ? 0 : -1;
@@ -20,6 +23,7 @@ function openTab(name, focus) {
     if (focus) $("list").focus();
   }
   if (name === "overview") drawOverview();
+  if (name === "annotators") drawAnnotators();
   if (name === "columns" && !columnsAreDrawn) {
     drawColumns();
     columnsAreDrawn = true;
@@ -68,8 +72,9 @@ function drawColumn(column, most) {
 }
 
 function useOf(column) {
-  if (column.role === "feature") return column.note;
-  return column.role === "ignored" ? "not used: " + column.note : "the " + column.role;
+  if (column.role === "feature" || column.role === "beside") return column.note;
+  if (column.role === "ignored") return "not used: " + column.note;
+  return `the ${column.role} ${column.note}`.trim();
 }
 
 function drawWeight(weight, most) {
@@ -151,7 +156,8 @@ function onKey(event) {
   if (leaveSearch(event)) return;
   const hasOtherMeaning = event.ctrlKey && event.key.toLowerCase() !== "z";
   if (event.altKey || event.metaKey || hasOtherMeaning) return;
-  if (event.target.matches("input, select, textarea") || $("keys").open) return;
+  const isTyping = event.target.matches("input, select, textarea");
+  if (isTyping || document.querySelector("dialog[open]")) return;
   const answers = [moveBetweenTabs, openSearch, openKeys, startByKey, selectByKey, actByKey];
   if (answers.some((answer) => answer(event))) event.preventDefault();
 }
@@ -263,10 +269,13 @@ function listenToTools() {
   on("theme", "click", changeTheme);
   on("help", "click", showKeys);
   on("keys-close", "click", () => $("keys").close());
+  on("picture-close", "click", () => $("picture").close());
+  on("picture", "click", (event) => event.target === $("picture") && $("picture").close());
   on("toast-undo", "click", undo);
 }
 
 function start() {
+  document.body.classList.toggle("has-pictures", Boolean(album));
   recallTheme();
   recall();
   $("panes").className = "panes list-card";

@@ -105,8 +105,11 @@ function rebuild(keep) {
   showChosen();
 }
 
+// A row without a label, or without one that its annotators agree on.
+const OPEN_ROW = facts.annotators ? "open row" : "unlabeled row";
+
 function queueText() {
-  const thing = isUnlabeledGroup() ? "unlabeled row" : "suspect";
+  const thing = isUnlabeledGroup() ? OPEN_ROW : "suspect";
   const size = sizeOfGroup();
   if (queue.length < size) return `${count(queue.length)} of ${counted(size, thing)}`;
   const all = isUnlabeledGroup() ? facts.unlabeled.rows : facts.counts.suspects;
@@ -146,6 +149,7 @@ function drawItem(index) {
   });
   item.append(
     make("span", { class: "check", title: "Select ( X )" }),
+    ...[drawMini(s)].filter((part) => part != null),
     make("span", { class: "name" }, cell(cases.id[s])),
     make("span", { class: "odds" }, percent(oddsOf(s))),
     make("span", { class: "why" }, cell(cases.reason[s])),
@@ -231,6 +235,7 @@ function showChosen() {
   $("list").setAttribute("aria-activedescendant", "item-" + s);
   detail.replaceChildren(...drawDetail(s));
   detail.scrollTop = 0;
+  showHits();
 }
 
 function act(verdict, label) {
