@@ -45,7 +45,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:May not flag all label issues"),
 ]
 
-ALL = [name for name, method in methods.METHODS.items() if not method.of_crowds]
+ALL = [name for name, method in methods.METHODS.items() if not (method.of_crowds or method.of_pictures)]
 
 
 @pytest.fixture(autouse=True)

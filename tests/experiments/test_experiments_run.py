@@ -644,7 +644,7 @@ def test_a_dask_cluster_of_processes_gives_the_same_scores(tmp_path, small):
     from distributed import LocalCluster
 
     run.run_study(small, tmp_path / "one", only=["extra_trees", TOY])
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as local:
         pids = {worker.pid for worker in local.workers.values()}
         assert len(pids) == 2
         assert os.getpid() not in pids

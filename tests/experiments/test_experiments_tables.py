@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from labelcut.errors import BadTable
 from labelcut.experiments import figures, report, result_lines
+from labelcut.experiments.chapters import CHAPTERS
 from labelcut.experiments.command import experiment
 from labelcut.experiments.data import REAL, synthetic_grid
 from labelcut.experiments.lines import Lines, p_values
@@ -16,11 +19,14 @@ from labelcut.experiments.printed import printed, reproductions
 from labelcut.experiments.reading import reading
 from labelcut.experiments.render import Table
 from labelcut.experiments.tables.ablation import ablation_table
+from labelcut.experiments.tables.headline import headline_tables, losses
 from labelcut.experiments.tables.noise import confidence_table
+from labelcut.experiments.tables.readings import read_readings, readings_table
 from labelcut.experiments.tables.runs import failure_table
 from labelcut.experiments.tables.scores import losses_table, overall_table, score_table
 from labelcut.experiments.tables.seconds import cost_table, time_table
-from labelcut.experiments.tables.synthetic import synthetic_table
+from labelcut.experiments.tables.synthetic import read_synthetic, synthetic_table, synthetic_tables
+from labelcut.experiments.tables.told import read_fresh, tell_averages_behind
 
 
 def line(method, data="vote", noise=0.2, seed=0, test_share=0.3, settings=None, **scores):
@@ -133,6 +139,59 @@ def test_synthetic_improvement_and_wins_beside_the_printed_ones():
         "25.0 [87.96]",
         "50.0",
     )
+
+
+def test_the_synthetic_sets_stand_beside_the_printed_numbers_and_are_split_by_parameter():
+    one, two = synthetic_grid(1)[:2]
+    records = [line("paper", one.name, accuracy=0.9), line("cl", one.name, accuracy=0.8)]
+    records += [line("paper", two.name, accuracy=0.7), line("cl", two.name, accuracy=0.7)]
+    beside, everyone, by_parameter = synthetic_tables(records)
+    assert beside.rows[0][:7] == ("20", "Confident Learning", "2", "+6.25 +- 6.25", "+5.23", "50.0", "88.0")
+    assert everyone.name == "synthetic"
+    by_name = {row[0]: row[1] for row in by_parameter.rows}
+    assert by_name[f"rows {one.n_rows}"] == "+6.2 (50)"
+    assert by_name[f"% positive {one.percent_positive}"] in ("+6.2 (50)", "+12.5 (100)")
+    told = read_synthetic(records)
+    assert told[0] == (
+        "CHNC (paper) against Confident Learning: at 20 % +6.2 % on 2 sets, 50 % won (printed +5.2, 88)."
+    )
+    assert "2 of 540 at 20 %, 0 of 540 at 30 %" in told[1]
+
+
+def test_a_reading_that_reaches_the_printed_accuracy_is_bold():
+    # Printed for Obesity at 20 %: 97.35 (0.8).
+    share = {"share_forest": True}
+    records = [
+        line("paper", "obesity", seed=s, settings=share, accuracy=a) for s, a in enumerate((0.94, 0.95))
+    ]
+    with_seeds = share | {"confidence_counts": "with_seeds"}
+    records += [line("paper", "obesity", seed=s, settings=with_seeds, accuracy=0.98) for s in range(2)]
+    table = readings_table(records)
+    assert table.head == ("Reading", "Obesity 20 %")
+    assert [row[1] for row in table.rows] == ["97.3 (0.8)", "94.5 (0.7)", "**98.0 (0.0)**"]
+    told = read_readings(records)
+    assert told[0] == '`preset="paper"`: 0 of 1 cells reached; mean 94.5 over 1 cells; not Obesity 20 %.'
+    assert told[1].startswith("confidences count the seeds, as printed: 1 of 1 cells reached")
+    assert (readings_table([]).rows, read_readings([])) == ((), [])
+
+
+def test_the_headline_has_ours_first_and_says_where_it_loses():
+    records = [line("default", noise=[0.0, 0.3], accuracy=0.95, average_precision=0.7)]
+    records += [line("forest", noise=[0.0, 0.3], accuracy=0.9, average_precision=0.8)]
+    accuracy, ranking = headline_tables(records)
+    assert accuracy.head == ("wrong labels", "30 % of one class")
+    assert [row[1] for row in accuracy.rows] == ["**95.0**", "90.0"]
+    assert [row[1] for row in ranking.rows] == ["70.0", "**80.0**"]
+    assert losses(records) == (
+        "Average precision of the ranking: 30 % of one class, 70.0 against 80.0 (Random forest)."
+    )
+    assert losses(records[:1]) == "Nowhere, on these seeds."
+    assert read_fresh(records)[1].startswith(
+        "Average precision of the ranking: LabelCut is the best of 2 methods, or level with it, in 0 of 1"
+    )
+    assert tell_averages_behind({"fresh": records}) == [
+        "Fresh seeds: average precision of the ranking 70.0 against 80.0 (Random forest)."
+    ]
 
 
 def test_confidences_are_told_apart_per_class():
@@ -281,32 +340,57 @@ def some_results(tmp_path):
     return results
 
 
-def test_the_page_has_every_part_and_says_what_is_open(some_results, tmp_path):
-    (some_results / "remarks.md").write_text("A word of explanation.")
+def test_the_pages_have_every_part_and_say_what_is_open(some_results, tmp_path):
+    (some_results / "remarks.md").write_text("A claim.\n\n## synthetic\n\nA word of explanation.\n")
     answer = CliRunner().invoke(
         experiment, ["report", "--results", str(some_results), "--out", str(tmp_path / "docs" / "results.md")]
     )
     assert answer.exit_code == 0, answer.output
-    page = (tmp_path / "docs" / "results.md").read_text()
-    assert "**accuracy** is unfinished: 72 of 1800 runs" in page
-    assert "of 6 finished accuracy cells" in page
-    assert "A word of explanation." in page
-    for part in ("Synthetic sets", "What each choice is worth", "Failed runs", "Misprints in the paper"):
-        assert f"## {part}" in page
-    assert "| DivideMix | Vote | 20 | 0 | ValueError in x.py:1: no way way" in page
-    assert "way way [...] |" in page
-    for name in ("confidence-vote", "improvement-paper-cl-20", "ranks-accuracy", "reliability", "noise"):
-        assert f"figures/{name}.svg" in page
+    first = (tmp_path / "docs" / "results.md").read_text()
+    assert "A claim." in first
+    assert "**accuracy** is unfinished: 72 of 1800 runs" in first
+    assert "of 6 finished accuracy cells" in first
+    pages = {path.stem: path.read_text() for path in (tmp_path / "docs" / "results").iterdir()}
+    assert set(pages) == {chapter.study for chapter in CHAPTERS} | {"runs"}
+    assert all(f"(results/{name}.md)" in first for name in pages)
+    assert "A word of explanation." in pages["synthetic"]
+    assert "A word" not in "".join(text for name, text in pages.items() if name != "synthetic")
+    assert "## Misprints in the paper" in pages["accuracy"]
+    assert "| DivideMix | Vote | 20 | 0 | ValueError in x.py:1: no way way" in pages["runs"]
+    assert "way way [...] |" in pages["runs"]
+    drawn = ("confidence-vote", "improvement-paper-cl-20", "ranks-accuracy", "reliability", "noise")
+    for name, study in zip(drawn, ("confidence", "synthetic", "real", "real", "noise"), strict=True):
+        assert f"../figures/{name}.svg" in pages[study]
         assert (tmp_path / "docs" / "figures" / f"{name}.svg").stat().st_size > 1000
 
 
-def test_the_page_of_no_lines_says_so(tmp_path):
-    page = tmp_path / "results.md"
+def test_a_remark_on_no_study_is_refused(some_results, tmp_path):
+    (some_results / "remarks.md").write_text("## sinthetic\n\nA word.\n")
+    with pytest.raises(BadTable, match="no study sinthetic; a heading is the name of a study"):
+        report.write_report(some_results, tmp_path / "results.md")
+
+
+def test_the_pages_of_no_lines_say_so(tmp_path):
     answer = CliRunner().invoke(
-        experiment, ["report", "--results", str(tmp_path / "none"), "--out", str(page)]
+        experiment, ["report", "--results", str(tmp_path / "none"), "--out", str(tmp_path / "results.md")]
     )
     assert answer.exit_code == 0, answer.output
-    assert "## Time\n\nNone so far." in page.read_text()
+    assert "## Tables\n\nNone so far." in (tmp_path / "results" / "time.md").read_text()
+    assert "No line so far." in (tmp_path / "results.md").read_text()
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+LINES = DOCS.parent / "results"
+
+
+@pytest.mark.skipif(not LINES.exists(), reason="an sdist has no result lines")
+def test_the_pages_of_the_documentation_are_those_of_the_lines():
+    figure_names = [name for name in figures.FIGURE_NAMES if (DOCS / "figures" / f"{name}.svg").exists()]
+    made = report.pages(report.read_all(LINES), report.remarks_of(LINES), figure_names)
+    kept = {"": DOCS / "results.md"} | {path.stem: path for path in (DOCS / "results").glob("*.md")}
+    assert set(made) == set(kept)
+    stale = [path.name for name, path in kept.items() if path.read_text(encoding="utf-8") != made[name]]
+    assert not stale, f"make them again with `labelcut experiment report`: {', '.join(stale)}"
 
 
 def test_the_same_lines_give_the_same_bytes(some_results, tmp_path):

@@ -27,7 +27,7 @@ def cluster(backend: str | None, address: str | None) -> Iterator[dict[str, Any]
                 yield {"backend": "dask"}
         else:
             with (
-                LocalCluster(processes=True, threads_per_worker=1, dashboard_address=None) as local,
+                LocalCluster(processes=True, threads_per_worker=1, dashboard_address=":0") as local,
                 Client(local),
             ):
                 yield {"backend": "dask"}

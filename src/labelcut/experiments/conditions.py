@@ -20,6 +20,7 @@ from labelcut.experiments.methods import METHODS
 from labelcut.experiments.noise_kinds import UNIFORM
 from labelcut.experiments.result_lines import Record
 from labelcut.experiments.run import noise_word
+from labelcut.experiments.signed_rank import signed_rank_p
 
 Cell = tuple[str, str, float, int]
 """Data set, noise level, test share, seed."""
@@ -109,11 +110,9 @@ def place_of(data: str) -> tuple[int, str]:
 
 def wilcoxon(differences: Values) -> float | None:
     """Give the two-sided p-value that differences are around 0; None where there are too few."""
-    from scipy import stats
-
     if np.count_nonzero(differences) < FEWEST_PAIRS:
         return None
-    return float(stats.wilcoxon(differences).pvalue)
+    return signed_rank_p(differences, is_two_sided=True)
 
 
 def by_noise(record: Record) -> tuple[object, str]:

@@ -2,29 +2,26 @@
 
 A name such as ``crowd-3-vote`` is a table of the paper labeled by a simulated crowd, three labels a row;
 ``people-2-resnet18`` are the pictures of CIFAR-10N with two labels a row by people and a network's
-out-of-sample probabilities. The labels of people may not be passed on: ``cifar10n.npz`` is read from the
-folder ``real-errors`` beside the data sets.
+out-of-sample probabilities (:mod:`labelcut.experiments.people`).
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from labelcut.experiments.data import DATA_VARIABLE, REAL, Codes, DataError, Matrix
+from labelcut.experiments.data import REAL, Codes, Matrix
 from labelcut.experiments.loading import load, rows_of
 from labelcut.experiments.noise import seed_of
+from labelcut.experiments.people import N_PEOPLE_CLASSES, N_PEOPLE_ROWS, read_people
 
 CROWD, PEOPLE = "crowd", "people"
 N_ANNOTATORS = 20
 BEST, WORST = 0.95, 0.5
 """Accuracies of a simulated crowd are spread evenly between these; a wrong label is any other class."""
-N_PEOPLE_ROWS = 15_000
 
 
 @dataclass(frozen=True)
@@ -118,16 +115,14 @@ def _forest(X: Matrix, majority: Codes) -> Matrix:
 
 
 def _people(network: str, n_labels: int, seed: int) -> CrowdTask:
-    path = Path(os.environ.get(DATA_VARIABLE) or ".") / "real-errors" / "cifar10n.npz"
-    if not path.is_file():
-        raise DataError(f"{path} is not there; put CIFAR-10N there as docs/reproduce.md says.")
-    arrays = np.load(path)
-    said = arrays["annotators"].astype(np.int64)
+    people = read_people()
     turn = np.random.default_rng(seed_of(PEOPLE, seed)).permuted(
-        np.tile(np.arange(said.shape[1]), (len(said), 1)), axis=1
+        np.tile(np.arange(people.said.shape[1]), (len(people.said), 1)), axis=1
     )
-    truth, opinion = arrays["true"].astype(np.int64), arrays[f"aggregate_{network}"].astype(np.float64)
-    return CrowdTask(np.where(turn < n_labels, said, -1), truth, 10, network=opinion)
+    opinion = people.network("aggregate", network)
+    return CrowdTask(
+        np.where(turn < n_labels, people.said, -1), people.truth, N_PEOPLE_CLASSES, network=opinion
+    )
 
 
 def score_crowd(task: CrowdTask, outcome: CrowdOutcome) -> dict[str, float | None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,15 @@ Values = npt.NDArray[np.float64]
 RIVALS = ("dividemix", "cl", "coteaching")
 """The paper's rivals, in its order; each has a histogram per noise level and preset."""
 CONFIDENCE_SETS = ("vote", "obesity", "phishing")
+RANKED = ("accuracy", "noise_f1")
+IMPROVEMENTS = tuple(product(NOISES, RIVALS, ("paper", "default")))
+FIGURE_NAMES = (
+    *(f"improvement-{ours}-{rival}-{noise}" for noise, rival, ours in IMPROVEMENTS),
+    *(f"confidence-{data}" for data in CONFIDENCE_SETS),
+    *(f"ranks-{score}" for score in RANKED),
+    "reliability",
+    "noise",
+)
 CLEAN, WRONG, MEAN = "#4477aa", "#ee99aa", "#cc3311"
 SIGNIFICANCE = 0.05
 
@@ -222,22 +232,19 @@ def noise_curve(records: Sequence[Record], score: str = "accuracy") -> Any | Non
     return figure
 
 
-def all_figures(by_study: dict[str, list[Record]]) -> dict[str, Any]:
+def all_figures(by_study: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     """Draw every figure there are lines for; name -> figure."""
     real = Lines(by_study.get("real", []))
     methods = real.methods()
     found: dict[str, Any] = {}
-    for noise in NOISES:
-        for rival in RIVALS:
-            for ours in ("paper", "default"):
-                found[f"improvement-{ours}-{rival}-{noise}"] = improvement_histogram(
-                    by_study.get("synthetic", []), noise, rival, ours
-                )
+    for noise, rival, ours in IMPROVEMENTS:
+        records = by_study.get("synthetic", [])
+        found[f"improvement-{ours}-{rival}-{noise}"] = improvement_histogram(records, noise, rival, ours)
     for data in CONFIDENCE_SETS:
         found[f"confidence-{data}"] = confidence_histograms(Lines(by_study.get("confidence", [])), data)
-    for score in ("accuracy", "noise_f1"):
+    for score in RANKED:
         finished = [m for m in methods if complete_cells(real, score, [m], NOISES)]
         found[f"ranks-{score}"] = difference_diagram(real, score, finished, NOISES)
     found["reliability"] = reliability_curve(real, methods, NOISES)
     found["noise"] = noise_curve(by_study.get("noise", []))
-    return {name: figure for name, figure in found.items() if figure is not None}
+    return {name: found[name] for name in FIGURE_NAMES if found[name] is not None}

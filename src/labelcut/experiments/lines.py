@@ -12,6 +12,7 @@ from labelcut.experiments.data import REAL
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.result_lines import Record
 from labelcut.experiments.run import noise_word
+from labelcut.experiments.signed_rank import signed_rank_p
 
 NOISES = ("20", "30")
 """The paper's noise levels."""
@@ -115,8 +116,8 @@ def p_values(pairs: npt.NDArray[np.float64]) -> tuple[float | None, float | None
     if len(pairs) < 5 or np.ptp(pairs[:, 0] - pairs[:, 1]) == 0:
         return None, None
     first, second = pairs.T
-    wilcoxon = stats.wilcoxon(first, second, alternative="greater").pvalue
-    return float(wilcoxon), float(stats.ttest_rel(first, second, alternative="greater").pvalue)
+    wilcoxon = signed_rank_p(first - second, is_two_sided=False)
+    return wilcoxon, float(stats.ttest_rel(first, second, alternative="greater").pvalue)
 
 
 def gaps(

@@ -13,6 +13,7 @@ from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import Reproduction, reproductions
 from labelcut.experiments.render import SCORE_TITLES
+from labelcut.experiments.result_lines import Record
 
 SCORES = ("accuracy", "noise_f1", "average_precision")
 OURS = "default"
@@ -20,6 +21,11 @@ CLOSE_RIVALS = ("forest", "forest_layer", "cl")
 """Rivals that LabelCut is held against run by run."""
 FEWEST_PAIRS = 5
 """Paired runs below which nothing is said of a difference."""
+
+
+def read_ten_seeds(records: Sequence[Record]) -> list[str]:
+    """Say what the runs with the paper's test share show; see `reading`."""
+    return reading(Lines(records))
 
 
 def reading(lines: Lines) -> list[str]:

@@ -13,7 +13,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import metadata, resources
 from itertools import chain, islice, product
 from pathlib import Path
@@ -34,6 +34,7 @@ from labelcut.experiments.methods import Method, get_method
 from labelcut.experiments.methods.base import Inputs
 from labelcut.experiments.noise import Task, make_task, seed_of
 from labelcut.experiments.noise_kinds import KINDS, UNIFORM
+from labelcut.experiments.pictures import is_pictures, make_pictures, picture_rows, score_pictures
 from labelcut.experiments.result_lines import Arrivals, Record, append_line, key_of, read_lines
 from labelcut.experiments.study_file import read_study_file
 
@@ -62,7 +63,7 @@ class Run:
 
     def as_record(self) -> Record:
         """Give the beginning of its result line."""
-        record: Record = asdict(self) | {"settings": dict(self.settings), "noise": list(self.noise)}
+        record: Record = vars(self) | {"settings": dict(self.settings), "noise": list(self.noise)}
         if self.kind == UNIFORM:
             del record["kind"]
         return record
@@ -140,6 +141,8 @@ def parse_study(name: str, config: dict[str, Any]) -> Study:
 
 
 def _rows_of(data: str) -> int:
+    if is_pictures(data):
+        return picture_rows(data)
     return crowd_rows(data) if is_crowd(data) else rows_of(data)
 
 
@@ -179,6 +182,8 @@ def execute(run: Run, kept: Kept | None = None) -> Record:
     try:
         if is_crowd(run.data):
             return record | _combine_crowd(run, method, kept)
+        if is_pictures(run.data):
+            return record | _judge_pictures(run, method, kept)
         task = task_of(run, kept)
         inputs = Inputs(
             task.X,
@@ -229,6 +234,22 @@ def _combine_crowd(run: Run, method: Method, kept: Kept) -> Record:
     seconds = {"total": round(time.perf_counter() - start, 4)}
     found = score_crowd(task, outcome)
     return {"seconds": seconds, "scores": {name: value and round(value, 6) for name, value in found.items()}}
+
+
+def _judge_pictures(run: Run, method: Method, kept: Kept) -> Record:
+    """Judge labels by given opinions; give seconds, scores and what was noted."""
+    task = kept.find("pictures", run.data) or kept.keep("pictures", run.data, make_pictures(run.data))
+    judge = method.load()
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        outcome = judge(task, **method.settings, **dict(run.settings))
+    found: Record = {"seconds": {"total": round(time.perf_counter() - start, 4)}}
+    values = score_pictures(task, outcome)
+    found["scores"] = {name: None if value is None else round(value, 6) for name, value in values.items()}
+    found["notes"] = outcome.notes
+    told = sorted({f"{item.category.__name__}: {item.message}"[:200] for item in caught})
+    return found | ({"warnings": told[:3]} if told else {})
 
 
 def task_of(run: Run, kept: Kept) -> Task:

@@ -27,6 +27,8 @@ class Method:
 
     of_crowds: bool = False
     """Whether it combines labels of several annotators: ``function(task) -> CrowdOutcome``."""
+    of_pictures: bool = False
+    """Whether it judges labels by given opinions: ``function(task, **settings) -> Outcome``."""
 
     def load(self) -> Callable[..., Any]:
         """Give the adapter; the first call imports its libraries."""
@@ -43,6 +45,15 @@ _TORCH = ("torch",)
 _CLEANLAB = ("cleanlab",)
 _EDITING = ("imbalanced-learn",)
 _PAPER, _TUNED = "the paper's forest", "the tuned forest"
+
+#: cleanlab's ways to flag, from probabilities.
+FILTERS = {
+    "noise_rate": "prune_by_noise_rate",
+    "class": "prune_by_class",
+    "both": "both",
+    "joint": "confident_learning",
+    "differs": "predicted_neq_given",
+}
 
 METHODS = {
     method.name: method
@@ -112,6 +123,37 @@ METHODS = {
             of_crowds=True,
         ),
         Method("crowd_fit", "fit(X, Y)", "crowds", function="fitted", is_ours=True, of_crowds=True),
+        Method("sight", "LabelCut", "pictures", function="labelcut", is_ours=True, of_pictures=True),
+        Method(
+            "self_confidence", "Self-confidence", "pictures", function="self_confidence", of_pictures=True
+        ),
+        Method(
+            "prediction_differs",
+            "Prediction differs",
+            "pictures",
+            function="prediction_differs",
+            of_pictures=True,
+        ),
+        *(
+            Method(
+                f"filter_{name}",
+                f"cleanlab, {filter_by}",
+                "pictures",
+                {"filter_by": filter_by},
+                function="cleanlab_filter",
+                packages=_CLEANLAB,
+                of_pictures=True,
+            )
+            for name, filter_by in FILTERS.items()
+        ),
+        Method(
+            "datalab_opinions",
+            "Datalab",
+            "pictures",
+            function="datalab",
+            packages=_CLEANLAB,
+            of_pictures=True,
+        ),
     )
 }
 

@@ -58,3 +58,26 @@ def _percents(score: str, cells: Cells, shared: Sequence[str]) -> npt.NDArray[np
 def _settings_text(record: Record) -> str:
     shown = {name: value for name, value in record["settings"].items() if name != "share_forest"}
     return ", ".join(f"{name}={value}" for name, value in sorted(shown.items()))
+
+
+def read_ablation(records: Sequence[Record]) -> list[str]:
+    """Name, for each preset, the changes that cost or bring more accuracy than twice their error."""
+    told = []
+    table = ablation_table(records)
+    for method in dict.fromkeys(row[0] for row in table.rows):
+        mine = [(row[1], _difference_of(row[3])) for row in table.rows if row[0] == method and "(" in row[3]]
+        clear = sorted((d, e, name) for name, (d, e) in mine if abs(d) > 2 * e)
+        worse = ", ".join(f"{name} ({d:+.1f})" for d, _, name in clear if d < 0)
+        better = ", ".join(f"{name} ({d:+.1f})" for d, _, name in reversed(clear) if d > 0)
+        if mine:
+            told.append(
+                f"{method}: of {len(mine)} changes these cost accuracy by more than twice their error: "
+                f"{worse or 'none'}; these bring some: {better or 'none'}."
+            )
+    return told
+
+
+def _difference_of(text: str) -> tuple[float, float]:
+    """Read the difference and its error back from a cell."""
+    difference, _, error = text.partition("(")[2].rstrip(")").partition(" +- ")
+    return float(difference), float(error)

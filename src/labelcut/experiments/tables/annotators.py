@@ -49,3 +49,23 @@ def _text(values: Sequence[float | None], score: str) -> str:
         return "-"
     mean = float(np.mean(known))
     return f"{mean:.2f}" if score == "annotator_rank" else f"{100 * mean:.1f}"
+
+
+def read_annotators(records: Sequence[Record]) -> list[str]:
+    """Rank the methods by each score over the tasks that all of these have done."""
+    done = [record for record in records if "scores" in record]
+    told = []
+    for score, title in SCORES.items():
+        values: dict[str, dict[str, list[float]]] = {}
+        for record in done:
+            if record["scores"][score] is not None:
+                by_data = values.setdefault(record["method"], {})
+                by_data.setdefault(record["data"], []).append(record["scores"][score])
+        methods = [method for method in METHODS if method in values and method != "crowd_fit"]
+        shared = set.intersection(*(set(values[m]) for m in methods)) if len(methods) > 1 else set()
+        if shared:
+            means = {m: float(np.mean([np.mean(values[m][d]) for d in shared])) for m in methods}
+            ranked = sorted(means, key=lambda m: -means[m])
+            texts = ", ".join(f"{METHODS[m].title} {_text([means[m]], score)}" for m in ranked)
+            told.append(f"{title}, mean of {len(shared)} tasks: {texts}.")
+    return told

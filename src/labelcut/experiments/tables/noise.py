@@ -58,3 +58,18 @@ def confidence_table(lines: Lines, noise: str = "30") -> Table:
         ("AUC in percent: how often a wrong label has less confidence than a clean one.",),
         "confidence",
     )
+
+
+def read_confidence(records: Sequence[Record]) -> list[str]:
+    """Say how often a wrong label has less confidence than a clean one, by method."""
+    lines = Lines(records)
+    told = []
+    for method in lines.methods():
+        means = {data: lines.mean("confidence_auc", method, data, "30") for data in lines.data()}
+        known = {data: mean for data, mean in means.items() if mean is not None}
+        if known:
+            each = ", ".join(f"{title_of(data)} {mean:.0f} %" for data, mean in known.items())
+            told.append(
+                f"{METHODS[method].title}: a wrong label has less confidence than a clean one in {each}."
+            )
+    return told

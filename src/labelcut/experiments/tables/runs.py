@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 
-from labelcut.experiments import run
 from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.render import Table
 from labelcut.experiments.result_lines import Record
-from labelcut.experiments.run import noise_word
+from labelcut.experiments.run import Study, noise_word
 
 
-def progress_table(by_study: dict[str, list[Record]]) -> Table:
+def progress_table(by_study: Mapping[str, Sequence[Record]], studies: Mapping[str, Study]) -> Table:
     """Say how much of each study is finished, per method."""
     rows = []
     for name, records in by_study.items():
         planned: dict[str, int] = {}
-        for one in run.load_study(name).runs:
+        for one in studies[name].runs:
             planned[one.method] = planned.get(one.method, 0) + 1
         for method in (m for m in METHODS if m in planned):
             mine = [record for record in records if record["method"] == method]

@@ -69,3 +69,22 @@ def _size_title(data: str) -> str:
 
 
 _SIZE_TITLES = [*(f"synthetic {n}" for n in (1000, 5000, 10000)), *(source.title for source in REAL.values())]
+
+
+def read_time(records: Sequence[Record]) -> list[str]:
+    """Say how long LabelCut takes, and the others as multiples, on the runs that all have done."""
+    lines = Lines(records)
+    totals: dict[str, float] = {}
+    methods = lines.methods()
+    cells = [cell for cell in lines.cells() if all(lines.runs(method, *cell) for method in methods)]
+    for method in methods:
+        runs = [run for cell in cells for run in lines.runs(method, *cell).values()]
+        totals[method] = sum(run["seconds"]["total"] for run in runs)
+    if "default" not in totals or not cells or not totals["default"]:
+        return []
+    others = ", ".join(
+        f"{METHODS[m].title} {totals[m] / totals['default']:.1f}" for m in methods if m != "default"
+    )
+    return [
+        f"LabelCut needs {totals['default']:.0f} s for {len(cells)} runs; as multiples of that: {others}.",
+    ]
