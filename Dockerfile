@@ -10,7 +10,7 @@ RUN git config --global --add safe.directory /source \
 
 FROM python:3.13-slim
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
-    python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[parquet,excel]"
+    python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[parquet,excel,images]"
 RUN useradd --create-home labelcut && mkdir /data && chown labelcut /data
 USER labelcut
 WORKDIR /data

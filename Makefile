@@ -11,7 +11,7 @@ BUILD_FILES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard core/*.?
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-lowest test-installed check check-github check-release bench history sanitize \
-        warnings wheel wheels-of-this-system docs docker figures clean
+        warnings wheel wheels-of-this-system docs docker readme figures clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -52,7 +52,7 @@ $(LOWEST)/.test: $(BUILD_FILES) tools/lowest.py
 	$(PYTHON) tools/lowest.py > $(LOWEST)/lowest.txt
 	$(LOWEST)/bin/$(INSTALL) 'pip>=25.1'
 	$(LOWEST)/bin/$(INSTALL) -c $(LOWEST)/lowest.txt scikit-build-core nanobind setuptools-scm
-	$(LOWEST)/bin/$(INSTALL) -c $(LOWEST)/lowest.txt --no-build-isolation -e '.[parquet,excel,experiments,cluster]' --group test
+	$(LOWEST)/bin/$(INSTALL) -c $(LOWEST)/lowest.txt --no-build-isolation -e '.[parquet,excel,experiments,cluster,images]' --group test
 	@touch $@
 
 test-lowest: $(LOWEST)/.test  ## every test but the slow ones, with the lowest versions of everything we ask for
@@ -139,6 +139,10 @@ docs: $(VENV)/.docs $(VENV)/.test  ## the site in docs/_build/html: build, follo
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python tools/check_links.py docs/_build/html
 	$(BIN)/python -m pytest -q tests/test_docs.py
+
+readme: $(VENV)/.test  ## make the story and the result table of the README again, and the pages of results
+	$(BIN)/labelcut experiment report
+	$(BIN)/python tools/readme.py
 
 figures: $(VENV)/.docs  ## draw the pictures of the documents again
 	$(BIN)/python examples/cut_demo.py docs/cut-moons.png

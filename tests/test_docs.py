@@ -17,7 +17,7 @@ import labelcut.graph
 import labelcut.model_selection
 
 DOCS = Path(__file__).parent.parent / "docs"
-MARKDOWN = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.parent.glob("*.md"))]
+MARKDOWN = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("results/*.md")), *sorted(DOCS.parent.glob("*.md"))]
 EXAMPLES = ("guide.md", "coming-from.md")
 # The command line and the experiments have tests of their own; _core is compiled.
 APART = ("labelcut.cli", "labelcut.experiments", "labelcut.cut._core", "labelcut.graph._core")

@@ -99,7 +99,14 @@ def check_sdist(sdist: Path) -> None:
     """Demand what a build needs, and nothing that only the repository needs."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    needed = {"PKG-INFO", "LICENSE", "CMakeLists.txt", "core/bindings.cpp", "tests/cut/test_cut.py"}
+    needed = {
+        "PKG-INFO",
+        "LICENSE",
+        "CMakeLists.txt",
+        "core/cut_bindings.cpp",
+        "core/graph_bindings.cpp",
+        "tests/cut/test_cut.py",
+    }
     strangers = sorted(name for name in names if name.startswith(NOT_FOR_THE_SDIST))
     if not needed <= names or strangers:
         sys.exit(f"{sdist.name}: lacks {sorted(needed - names)}, holds {strangers[:5]}.")
