@@ -50,8 +50,9 @@ def test_every_python_block_runs(customers, tmp_path, monkeypatch):
     assert {0, 1} <= set(names["audit"].issues["row"] - 1)
     assert (tmp_path / "review" / "report.html").exists()
     exec(BLOCKS[2], names)
-    on_its_side = np.mean(names["found"] == names["moon"])
-    assert f"{100 * on_its_side:.1f} % of all points are on the side of their own moon" in BLOCKS[2]
+    path = names["path"]
+    assert f"# {', '.join(map(str, path.source_side(0.0)))}: the cheapest" in BLOCKS[2]
+    assert f"# {', '.join(f'{at:g}' for at in path.join_at)}: the trade-off" in BLOCKS[2]
     assert len(BLOCKS) == 3
 
 

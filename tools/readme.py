@@ -57,7 +57,8 @@ def results() -> str:
     """Return the result table of fresh seeds, and where it is lost."""
     records = records_of(load_study("fresh"), REPOSITORY / "results")
     tables = all_tables({"fresh": records})["headline"]
-    lost = f"Where another is better: {losses(records)}"
+    told = "LabelCut first (CL is cleanlab's CleanLearning; of log-loss, less is better)"
+    lost = f"Where another is better, {told}: {losses(records)}"
     return "\n".join([*(table.markdown() for table in tables), lost])
 
 
