@@ -122,6 +122,26 @@ def test_the_long_form_says_the_same_of_every_id(wide, long):
 
 
 @pytest.mark.parametrize("form", ["wide", "long"])
+def test_a_model_and_an_embedding_are_heard_beside_annotators(form, request, tmp_path):
+    folder = request.getfixturevalue(form)[0]
+    frame, truth = votes()
+    sure = np.where(truth == "yes", 0.9, 0.1)
+    vectors = np.column_stack([np.where(truth == "yes", 1.0, -1.0), np.zeros(len(truth))])
+    for name, values in (("net", sure), ("vectors", vectors)):
+        beside = pd.DataFrame(values, columns=["yes"] if name == "net" else ["v0", "v1"])
+        beside.insert(0, "customer", frame["customer"])
+        beside.sample(frac=1, random_state=1).to_csv(tmp_path / f"{name}.csv", index=False)
+    said = LABELS if form == "wide" else ["--label", "says", "--annotator", "who"]
+    args = (*said, "--id", "customer", "--n-jobs", 1, "--quiet", "--out", tmp_path / "out")
+    args += ("--opinion", f"net={tmp_path / 'net.csv'}", "--embedding", tmp_path / "vectors.csv")
+    assert run("audit", next(folder.glob("*.csv")), *args) == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert {expert["name"]: expert["share"] for expert in summary["model"]["experts"]}["net"] > 0.1
+    heard = pd.read_csv(tmp_path / "out" / "table.csv").set_index("customer")[CONSENSUS]
+    assert (heard == pd.Series(truth, index=frame["customer"])[heard.index]).all()
+
+
+@pytest.mark.parametrize("form", ["wide", "long"])
 def test_apply_writes_decisions_then_the_consensus_and_leaves_every_other_byte(form, request, capsys):
     folder = request.getfixturevalue(form)[0]
     name = "votes.csv" if form == "wide" else "lines.csv"

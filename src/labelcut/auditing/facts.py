@@ -91,12 +91,12 @@ def gather_facts(
         for part, rows_shown in (("suspects", cases.suspects), ("unlabeled_rows", cases.unlabeled)):
             told[part]["said"] = tell_said(table, model, rows_shown)
     facts = count_facts(table, judged, weights, matched, check, model.evidence_) | {
-        "worth_knowing": find_worth_knowing(table, near[0], model, judged.is_suspect, weights),
+        "worth_knowing": find_worth_knowing(table, near, model, judged.is_suspect, weights),
         "map": draw_map(*near, table, cases.suspects),
         "annotators": tell_annotators(table, model, cases.rows),
         **told,
         "experts": believed(table, model),
-        "beside": _typed(table.beside.given),
+        "beside": typed_again(table.beside.given),
         "typical": comparison.typical,
         "earlier": _earlier(matched, set(cases.rows.tolist())),
         "unsure": [s for s, row in enumerate(cases.rows.tolist()) if row in matched.unsure],
@@ -190,7 +190,7 @@ def column_weights(table: Table, encoded: Encoded, model: ConfidenceHNC) -> dict
     return weights
 
 
-def _typed(given: Mapping[str, Any]) -> dict[str, Any]:
+def typed_again(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was given beside the table by names and paths, so that it can be typed again."""
     opinions = {name: str(said) for name, said in given.get("opinions", {}).items() if _is_text(said)}
     embedding = given.get("embedding")

@@ -20,6 +20,9 @@ from labelcut.hnc.columns import scale_columns
 from labelcut.table.kinds import Column
 from labelcut.table.table import Table
 
+#: Columns by which rows are near each other, and how much each counts.
+Near = tuple[np.ndarray, np.ndarray]
+
 MOST_EXAMPLES = 12
 MOST_MEMBERS = 6  # Rows named of a group of equal ones.
 #: A row is a near duplicate of another this much closer than two nearest rows usually are. In five and more
@@ -54,17 +57,16 @@ class Finding:
 
 
 def find_worth_knowing(
-    table: Table, X: np.ndarray, model: ConfidenceHNC, is_suspect: np.ndarray, weights: dict[str, float]
+    table: Table, near: Near, model: ConfidenceHNC, is_suspect: np.ndarray, weights: dict[str, float]
 ) -> list[dict[str, Any]]:
     """Return what else is worth knowing about the table.
 
     Parameters
     ----------
     table : Table
-    X : ndarray of shape (n_rows, n_features)
-        Its columns as numbers.
+    near : tuple of ndarray
+        The columns by which rows are near each other, and how much each counts.
     model : ConfidenceHNC
-        Fitted on `X`.
     is_suspect : ndarray of bool of shape (n_rows,)
     weights : dict of str to float
         How much each column counts.
@@ -79,7 +81,7 @@ def find_worth_knowing(
     found = [
         _equal_rows(table, keys),
         _copies(table, keys),
-        *_neighborhood(table, X, model, keys),
+        *_neighborhood(table, near, model, keys),
         _deciding_columns(table, is_suspect, weights),
         _like_classes(table, model),
     ]
@@ -123,11 +125,9 @@ def _copies(table: Table, keys: np.ndarray) -> Finding | None:
     return Finding("copies", n_rows, text, name_rows(table, members))
 
 
-def _neighborhood(
-    table: Table, X: np.ndarray, model: ConfidenceHNC, keys: np.ndarray
-) -> list[Finding | None]:
+def _neighborhood(table: Table, near: Near, model: ConfidenceHNC, keys: np.ndarray) -> list[Finding | None]:
     """Find pairs that are nearly equal, and rows far from everything, by the distance to the nearest row."""
-    nearest, distance = _nearest_other(X, model, keys)
+    nearest, distance = _nearest_other(near, model, keys)
     known = np.isfinite(distance) & (distance > 0)
     if known.sum() < 20:
         return [None]
@@ -138,8 +138,9 @@ def _neighborhood(
     ]
 
 
-def _nearest_other(X: np.ndarray, model: ConfidenceHNC, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _nearest_other(near: Near, model: ConfidenceHNC, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return for each row the most similar one not equal to it, and its distance, infinite if none."""
+    X, counts = near
     weights, order = model.graph_.weights, model.row_order_
     n_near = np.diff(weights.indptr)
     source = order[np.repeat(np.arange(order.size), n_near)]
@@ -153,7 +154,7 @@ def _nearest_other(X: np.ndarray, model: ConfidenceHNC, keys: np.ndarray) -> tup
     nearest, distance = np.full(len(X), -1), np.full(len(X), np.inf)
     nearest[source] = target
     scaled = scale_columns(X, kind="robust")[0]
-    scaled *= np.sqrt(model.feature_importances_)
+    scaled *= np.sqrt(counts)
     step = max(1, 4_000_000 // X.shape[1])
     for at in range(0, len(source), step):
         part = slice(at, at + step)

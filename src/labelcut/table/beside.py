@@ -20,7 +20,7 @@ from labelcut.table.label_column import listed
 from labelcut.table.reading import as_label
 from labelcut.table.side_files import Loaded, columns_of_prefix, load_column, load_side, refuse_prefix
 
-__all__ = ["Beside", "Opinion", "files_beside", "find_beside"]
+__all__ = ["Beside", "Opinion", "files_beside", "find_beside", "load_embedding", "load_opinion"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +116,12 @@ def find_beside(
     found: dict[str, Opinion] = {}
     notes: dict[str, str] = {}
     for name, given in (opinions or {}).items():
-        loaded = _load_opinion(str(name), given, frame, id, where)
+        loaded = load_opinion(str(name), given, frame, id, where)
         notes |= dict.fromkeys(loaded.columns, f"probabilities of {name}: no feature")
         found[str(name)] = _opinion(_lined_up(loaded, len(frame), ids), classes)
     vectors = None
     if embedding is not None:
-        loaded = _load_embedding(embedding, frame, id, where)
+        loaded = load_embedding(embedding, frame, id, where)
         notes |= dict.fromkeys(loaded.columns, "makes the neighbours: no feature")
         vectors = np.asarray(_lined_up(loaded, len(frame), ids).values)
     given = {"opinions": opinions or {}, "embedding": embedding}
@@ -139,7 +139,8 @@ def files_beside(opinions: Mapping[str, Any] | None, embedding: Any) -> dict[str
     }
 
 
-def _load_opinion(name: str, given: Any, frame: pd.DataFrame, id: str | None, where: str) -> Loaded:
+def load_opinion(name: str, given: Any, frame: pd.DataFrame, id: str | None, where: str) -> Loaded:
+    """Return the probabilities of one model as they are kept; as in `find_beside`."""
     if isinstance(given, str) and given.endswith("*"):
         return columns_of_prefix(given, frame, where)
     if isinstance(given, str | os.PathLike) and not Path(given).exists():
@@ -151,7 +152,8 @@ def _load_opinion(name: str, given: Any, frame: pd.DataFrame, id: str | None, wh
     return load_side(given, f"opinions[{name!r}]", id)
 
 
-def _load_embedding(given: Any, frame: pd.DataFrame, id: str | None, where: str) -> Loaded:
+def load_embedding(given: Any, frame: pd.DataFrame, id: str | None, where: str) -> Loaded:
+    """Return vectors as they are kept; as in `find_beside`."""
     if isinstance(given, str):
         if given in frame.columns:
             return load_column(given, frame, where)
@@ -178,7 +180,7 @@ def _lined_up(loaded: Loaded, n_rows: int, ids: list[str] | None) -> Loaded:
         if len(values) != n_rows:
             raise BadTable(
                 f"{origin}: has {len(values)} lines, but the table has {n_rows} rows; give one line per "
-                "row of the file, in its order, or name the lines by the table's id."
+                "row, in the order in which rows first appear, or name the lines by the table's id."
             )
         return loaded
     if ids is None:
