@@ -165,6 +165,20 @@ def test_nothing_lies_over_anything_and_nothing_jumps_with_pictures(digits, open
         assert all(place == places[0] for place in places), f"something jumps at {width} px"
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_lies_over_anything_with_texts(packages, open_page, scheme):
+    page = open_page(packages[0] / "out" / "report.html", color_scheme=scheme)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for tab in ("review", "unlabeled", "columns"):
+            page.click(f"#tab-{tab}")
+            for _ in range(3 if tab != "columns" else 1):
+                where = f"{tab} at {width} px"
+                assert page.evaluate(OVERLAPS) == [], where
+                assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), where
+                page.keyboard.press("ArrowDown")
+
+
 def test_pictures_and_texts_are_accessible(digits, packages, open_page):
     from axe_playwright_python.sync_playwright import Axe
 
