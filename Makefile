@@ -70,15 +70,16 @@ check: $(VENV)/.check $(VENV)/.test  ## lint, formatting, types
 FORMS := .github/ISSUE_TEMPLATE
 SCHEMA = $(BIN)/check-jsonschema --builtin-schema vendor.
 
-check-github: | $(BIN)/python  ## workflows, issue forms and the citation: right by their schemas, safe to zizmor
+check-github: | $(BIN)/python  ## workflows, the action, issue forms and the citation: right by their schemas, safe to zizmor
 	$(PIP) 'pip>=25.1'
 	$(PIP) --group github
 	$(SCHEMA)github-workflows .github/workflows/*.yml
+	$(SCHEMA)github-actions action.yml
 	$(SCHEMA)dependabot .github/dependabot.yml
 	$(SCHEMA)github-issue-forms $(filter-out %/config.yml,$(wildcard $(FORMS)/*.yml))
 	$(SCHEMA)github-issue-config $(FORMS)/config.yml
 	$(SCHEMA)citation-file-format CITATION.cff
-	$(BIN)/zizmor --offline .github
+	$(BIN)/zizmor --offline .github action.yml
 
 check-release:  ## TAG=v0.1.0: the files in dist are those of the tag, the changelog has its section
 	$(PYTHON) tools/check_release.py "$(TAG)" dist
