@@ -6,6 +6,7 @@ import pytest
 
 from labelcut.errors import BadChoice, BadTable
 from labelcut.table.beside import files_beside
+from labelcut.table.row_keys import row_keys
 from labelcut.table.table import make_table
 
 P = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.4, 0.6]])
@@ -193,3 +194,21 @@ def test_damaged_files_are_refused(tmp_path):
     ):
         with pytest.raises(BadTable, match=message):
             beside(opinions={"net": tmp_path / name})
+
+
+def test_long_vectors_that_differ_in_the_middle_are_other_rows():
+    vectors = np.zeros((3, 1500), dtype=np.float32)
+    vectors[1, 700] = 1.0
+    rows = pd.DataFrame({"vector": list(vectors), "y": ["a", "b", "a"]})
+    first, second, third = row_keys(rows, "y").tolist()
+    assert first == third != second
+    same = rows.assign(vector=list(vectors.astype(np.float64)))
+    assert row_keys(same, "y").tolist() == [first, second, third]
+
+
+def test_a_column_of_vectors_is_described_without_being_written_out():
+    rows = frame().assign(vector=list(np.eye(4)))
+    made = make_table(rows, label="label", embedding="vector")
+    column = next(column for column in made.columns if column.name == "vector")
+    assert (column.role, column.n_distinct, column.is_hidden) == ("beside", 4, True)
+    assert column.note == "makes the neighbours: no feature"

@@ -60,6 +60,10 @@ def describe_column(
     if pd.api.types.is_complex_dtype(values.dtype):
         values = values.astype("str")
     n_missing = int(values.isna().sum())
+    if role == "beside" and values.map(lambda cell: isinstance(cell, np.ndarray)).all():
+        # Vectors: their text would take longer than all else that is done with them.
+        n_distinct = len({cell.tobytes() for cell in values})
+        return Column(name, kind or "text", role, n_missing, n_distinct, about, is_hidden=True), None
     try:
         n_distinct = int(values.nunique())
     except TypeError:  # Lists and the like in an object column.

@@ -78,11 +78,18 @@ def _hashable(values: pd.Series[Any]) -> pd.Series[Any]:
         return values.astype("float64")
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         return cast("pd.Series[Any]", values.dt.as_unit("us"))
-    texts = values.astype("object").where(values.notna(), "").map(str)
+    texts = values.astype("object").where(values.notna(), "").map(_written)
     if pd.to_numeric(values.dropna().head(50), errors="coerce").notna().all():
         numbers = pd.to_numeric(values, errors="coerce").astype("float64")
         return numbers if bool((numbers.notna() == values.notna()).all()) else texts
     return texts
+
+
+def _written(cell: Any) -> str | bytes:
+    """Return what tells a cell from others; of a vector its bytes, since its text may leave numbers out."""
+    if isinstance(cell, np.ndarray) and cell.dtype.kind in "biuf":
+        return cell.astype("float64").tobytes()
+    return str(cell)
 
 
 def mixed(values: np.ndarray) -> np.ndarray:
