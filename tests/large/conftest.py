@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
+from labelcut.large import door
 from labelcut.large.settings import Sizes
 
 #: So small that a few hundred rows have parts, a sample, cells, and rows beyond the sample.
@@ -40,6 +41,13 @@ def write_parts(frame, folder, n_files=3, format="parquet"):
         else:
             part.to_csv(folder / f"part{number}.csv", index=False)
     return folder
+
+
+@pytest.fixture
+def small_sizes(monkeypatch):
+    """Let the door divide tables as small ones need it."""
+    made = door.Request
+    monkeypatch.setattr(door, "Request", lambda **choices: made(**choices, sizes=SMALL))
 
 
 @pytest.fixture(scope="session")

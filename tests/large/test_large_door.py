@@ -13,17 +13,10 @@ from large.test_large_audit import ROLES, reported
 import labelcut
 from labelcut.cli import main
 from labelcut.errors import BadChoice
-from labelcut.large import door, estimate, parts
+from labelcut.large import estimate, parts
 from labelcut.large.audit import audit_parts
 from labelcut.large.request import Request
 from labelcut.table.decisions import read_decisions
-
-
-@pytest.fixture
-def small_sizes(monkeypatch):
-    """Let the door divide tables as small ones need it."""
-    made = door.Request
-    monkeypatch.setattr(door, "Request", lambda **choices: made(**choices, sizes=SMALL))
 
 
 def test_any_address_that_fsspec_knows_is_read(threads, small_sizes):

@@ -11,8 +11,8 @@ import click
 from click.core import ParameterSource
 
 from labelcut.cli.files import check_readable, check_writable, default_folder, read_decided, writing
-from labelcut.cli.options import split_kind, split_names
-from labelcut.cli.printing import fail, show_progress, tell_applied, tell_found
+from labelcut.cli.options import split_kind, split_names, split_opinions
+from labelcut.cli.printing import show_progress, tell_applied, tell_found
 
 __all__ = ["apply_in_parts", "audit_in_parts", "cluster_options", "takes_parts"]
 
@@ -20,6 +20,7 @@ __all__ = ["apply_in_parts", "audit_in_parts", "cluster_options", "takes_parts"]
 SAME = (
     *("label", "group", "ignore", "unlabeled", "positive", "merge_labels", "decisions", "top", "baseline"),
     *("preset", "max_rows", "n_jobs", "delimiter", "encoding", "sheet", "cluster", "workers", "spill"),
+    "embedding",
 )
 
 
@@ -52,12 +53,6 @@ def takes_parts(tables: Sequence[str], options: dict[str, Any]) -> bool:
 
 def audit_in_parts(tables: Sequence[str], options: dict[str, Any]) -> None:
     """Audit files in parts, write what was found, and print it."""
-    for option, word in (("opinions", "--opinion"), ("embedding", "--embedding")):
-        if options[option]:
-            fail(
-                f"{word} needs the whole table at once, but it is read in parts; give a single file, with "
-                "--max-rows 100000 if it is larger than memory."
-            )
     _refuse_others()
     quiet = options["quiet"] or options["as_json"]
     out = Path(options["out"] or _folder(tables))
@@ -74,6 +69,7 @@ def audit_in_parts(tables: Sequence[str], options: dict[str, Any]) -> None:
         )
     choices = {name: options[name] for name in SAME} | {"label": options["label"][0]}
     choices |= {"id": options["id_"], "ordered": split_names(options["ordered"])}
+    choices |= {"opinions": split_opinions(options["opinions"]) or None}
     choices |= {"kinds": dict(split_kind(text) for text in options["kinds"])}
     choices |= {"min_p_wrong": options["min_p_wrong"] or 0.0, "missing": options["missing"] or None}
     choices |= {"has_header": False} if options["no_header"] else {}
@@ -144,7 +140,7 @@ def _refuse_others() -> None:
 
     context = click.get_current_context()
     known = {*SAME, "tables", "id_", "ordered", "kinds", "min_p_wrong", "missing", "no_header", "fail_above"}
-    known |= {"out", "format_", "as_json", "quiet", "open_page"}
+    known |= {"opinions", "out", "format_", "as_json", "quiet", "open_page"}
     for option in context.command.params:
         is_said = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
         if is_said and option.name not in known:

@@ -124,20 +124,25 @@ def conclude_all(
         predicted[rows] = np.where(np.ptp(found, axis=1) == 0, guess, found.argmax(axis=1))
         probability[rows] = found.max(axis=1)
         own = is_labeled[rows]
+        if panel.sight is not None:
+            p_wrong[rows][own] = panel.p_wrong(scores[own], codes[rows][own], trust[rows][own])
+            continue
         p_wrong[rows][own], wrong = expect_wrong(
             scores[own], codes[rows][own], is_open[rows][own], panel.belief, int(is_labeled.sum())
         )
         total += wrong
     p_wrong[is_held] = 0.0
-    p_wrong[is_open] = match_total(p_wrong[is_open], total)
+    if panel.sight is None:
+        p_wrong[is_open] = match_total(p_wrong[is_open], total)
     is_contrary = is_open & (predicted != codes)
     is_issue = flag_labels(p_wrong, is_contrary, rule)
     labeled = np.flatnonzero(is_labeled)
-    is_issue[labeled], silenced = guard_classes(
-        is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief
-    )
-    for c, n_flagged in silenced:
-        warn_of_class(classes[c], n_flagged, int((codes == c).sum()))
+    if panel.sight is None:
+        is_issue[labeled], silenced = guard_classes(
+            is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief
+        )
+        for c, n_flagged in silenced:
+            warn_of_class(classes[c], n_flagged, int((codes == c).sum()))
     is_listed = np.zeros(codes.size, dtype=bool)
     is_listed[labeled] = flag_by_expected_f1(p_wrong[labeled])
     if panel.is_silent:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelcut.arrays import Floats
 from labelcut.errors import BadTable
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.clock import StageClock
@@ -92,7 +93,7 @@ def _as(value: Any) -> Any:
 def ask_everybody(crew: Crew, request: Request, scanned: Scanned, spill: Spill, clock: StageClock) -> Fitted:
     """Ask all experts about all rows, and weigh them by the sample."""
     with clock.stage("columns to numbers"):
-        preparation, X = prepare(scanned.table, scanned.scan, scanned.forms)
+        preparation, X = prepare(scanned.table, scanned.scan, scanned.forms, scanned.sides)
     question = _pose(request, scanned, X)
     work = _Work(crew, request, scanned, preparation, crew.share(preparation), question, spill, clock)
     experts = first_experts(question, clock)
@@ -110,7 +111,7 @@ def ask_everybody(crew: Crew, request: Request, scanned: Scanned, spill: Spill, 
         panel = take_seats(weighed, {name: _as(opinion[: work.n_sampled]) for name, opinion in said.items()})
         answers, panel = _conclude(work, panel, graph, cut, said)
     names = np.array(scanned.classes.classes, dtype=object)
-    model = LargeModel(answers, graph, panel, names, experts.forest.importances)
+    model = LargeModel(answers, graph, panel, names, _of_columns(preparation, experts.forest.importances))
     weights = {name: round(weight, 4) for name, weight in panel.weights.items()}
     details |= {"parts": len(scanned.parts), "sampled": work.n_sampled, "expert_weights": weights}
     return Fitted(preparation, X, model, answers, details)
@@ -121,10 +122,12 @@ def _first_opinions(work: _Work, experts: FirstExperts, n_tasks: int) -> tuple[d
     said = {"forest": work.keep("forest")}
     if experts.boosting is not None:
         said["boosting"] = work.keep("boosting")
+    own = work.scanned.sides.opinions
+    said |= {name: work.keep(f"opinion-{number}") for number, name in enumerate(own)}
     by_task: Shares = work.spill.array("by_task", np.float32, (n_tasks, *work.shape))
     with work.clock.stage("opinions"):
-        for nodes, found in work.ask(judge_part, work.crew.share(experts.sent), n_tasks):
-            by_task[:, nodes] = found["by_task"]
+        for nodes, (single, found) in work.ask(judge_part, work.crew.share(experts.sent), n_tasks):
+            by_task[:, nodes] = single
             for name, opinion in said.items():
                 opinion[nodes] = found[name]
     by_task[:, : work.n_sampled] = experts.forest.by_task[:n_tasks]
@@ -136,10 +139,14 @@ def _first_opinions(work: _Work, experts: FirstExperts, n_tasks: int) -> tuple[d
 
 def _join(work: _Work, experts: FirstExperts) -> tuple[SimilarityGraph, dict[str, Any]]:
     """Return the graph of all rows, and how it was found."""
-    scanned, importances = work.scanned, experts.forest.importances
+    scanned, first = work.scanned, work.preparation.first_near
+    importances = experts.forest.importances
+    if scanned.sides.embedding is not None:  # every direction of a vector counts alike
+        importances = np.ones(importances.size - first)
     how = work.question.settings.graph(scanned.n_rows)
     with work.clock.stage("neighbours"):
-        coarse = place_cells(_as(work.question.X), importances, scanned.n_rows, work.request.sizes.cell_rows)
+        cell_rows = scanned.sizes.cell_rows
+        coarse = place_cells(_as(work.question.X), importances, scanned.n_rows, cell_rows, first)
         lists = find_neighbors(
             work.crew,
             scanned.parts,
@@ -162,7 +169,7 @@ def _second_opinions(
     with work.clock.stage("second round"):
         # Boosting takes any number of rows; fully grown trees would be too large to be sent.
         n_rows = (
-            work.request.sizes.second_rows if "second_round" in work.question.second_round else work.n_sampled
+            work.scanned.sizes.second_rows if "second_round" in work.question.second_round else work.n_sampled
         )
         second = clean_and_grow(work.question, weighed, experts.forest, cut, n_rows, work.clock)
     said = {}
@@ -195,6 +202,13 @@ def _conclude(
     return answers, panel
 
 
+def _of_columns(preparation: Preparation, importances: Floats) -> Floats:
+    """Return how much each feature tells, of what trees say about all that they see."""
+    own = importances[: len(preparation.encoder.names)]
+    total = own.sum()
+    return own / total if total > 0 else np.full(own.size, 1.0 / max(own.size, 1))
+
+
 def _pose(request: Request, scanned: Scanned, X: np.ndarray) -> Question:
     """Return the question about the sampled rows."""
     n_sampled = len(X)
@@ -204,7 +218,9 @@ def _pose(request: Request, scanned: Scanned, X: np.ndarray) -> Question:
     except ValueError as error:
         raise BadTable(f"{request.name}: {error}") from error
     trust = scanned.trust[:n_sampled]
-    settings = DEFAULT.fit_to(labels, trust)
+    beside, has_columns = scanned.table.beside, bool(scanned.table.features)
+    is_seen = not has_columns and bool(beside.opinions)
+    settings = DEFAULT.fit_to(labels, trust, is_seen=is_seen)
     if not settings.experts:
         raise BadTable(
             f"{request.name}: {labels.n_labeled} labels in {len(labels.classes)} classes are too few for a "
@@ -217,10 +233,11 @@ def _pose(request: Request, scanned: Scanned, X: np.ndarray) -> Question:
         codes=labels.codes,
         trust=trust,
         classes=labels.classes,
-        opinions={},
-        embedding=None,
+        opinions={name: said.values.to_numpy(np.float64) for name, said in beside.opinions.items()},
+        embedding=None if beside.embedding is None else X[:0],
         distances=None,
         order=order,
         place=order,
+        has_columns=has_columns,
     )
     return pose(rows, X, settings, 0, request.n_jobs)

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from labelcut.arrays import Ints
+from labelcut.auditing.beside import believed
 from labelcut.auditing.cases import MOST_NEIGHBORS, Cases, choose_cases, tell_cases
-from labelcut.auditing.facts import column_weights, count_facts, with_headline
+from labelcut.auditing.facts import column_weights, count_facts, typed_again, with_headline
 from labelcut.auditing.issues import Judged, choose_suspects
 from labelcut.auditing.reasons import tell_reasons
 from labelcut.auditing.review_curve import PlantedCheck
@@ -108,13 +109,18 @@ def tell_all(
     )
     small = replace(small, ranked=np.flatnonzero(judged.is_suspect[nodes]))
     shown = _Shown({row: _nearest(reason, place) for row, reason in zip(own.rows.tolist(), why, strict=True)})
-    X = preparation.numbers(table.frame)
+    X = preparation.numbers(table.frame, table.beside)[:, preparation.first_near :]
+    importances = model.feature_importances_
+    if importances.size != X.shape[1] or preparation.sides.embedding is not None:
+        importances = np.full(X.shape[1], 1.0 / X.shape[1])
     counted = count_facts(thin, judged, weights, matched, check, model.evidence_)
     counted["source"] |= {"format": format, "suffix": f".{format}"}
     facts = counted | {
         "worth_knowing": [],
-        "map": draw_map(X.astype(np.float64), model.feature_importances_, table, own.suspects),
+        "map": draw_map(X.astype(np.float64), importances, table, own.suspects),
         **tell_cases(table, cast(Any, shown), small, own, reasons, comparison, weights),
+        "experts": believed(thin, ask),
+        "beside": typed_again(thin.beside.given),
         "typical": comparison.typical,
         "earlier": [
             matched.used[i].cells() for i in sorted(matched.used) if i not in set(cases.rows.tolist())

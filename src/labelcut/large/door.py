@@ -17,6 +17,7 @@ from labelcut.large.estimate import files_of, is_in_parts, too_large
 from labelcut.large.request import Request
 from labelcut.large.result import LargeAudit
 from labelcut.parameters import one_of, texts, whole
+from labelcut.table.beside import files_beside
 from labelcut.table.decisions import read_decisions
 from labelcut.table.label_column import Choices
 from labelcut.table.saving import BASELINE_READ, DECISIONS_READ
@@ -79,7 +80,8 @@ def audit(
     **choices
         Everything else, as in :func:`labelcut.auditing.audit.audit`: id, group, ignore, unlabeled, positive,
         merge_labels, ordered, kinds, max_rows, decisions, top, min_p_wrong, baseline, preset, n_jobs,
-        verbose, progress, delimiter, encoding, missing, has_header, sheet.
+        verbose, progress, delimiter, encoding, missing, has_header, sheet; and opinions and embedding, which
+        of a table in parts are columns (``"PREFIX*"``, one of lists) or .npy files.
 
     Returns
     -------
@@ -114,6 +116,8 @@ def audit_files(
     merge_labels: bool = False,
     ordered: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
+    opinions: Mapping[str, Any] | None = None,
+    embedding: Any = None,
     decisions: Any = None,
     top: int | None = None,
     min_p_wrong: float = 0.0,
@@ -142,6 +146,7 @@ def audit_files(
     _refuse_others(others)
     path = Path(decisions) if isinstance(decisions, str | os.PathLike) else None
     inputs = {DECISIONS_READ: path, BASELINE_READ: None if baseline is None else Path(baseline)}
+    inputs |= {**files_beside(opinions, embedding)}
     inputs |= {f"the table itself ({a})": Path(a) for a in files_of(addresses)}
     request = Request(
         addresses=tuple(addresses),
@@ -157,6 +162,8 @@ def audit_files(
             kinds.get(label) == "category",
         ),
         kinds=kinds,
+        opinions=opinions,
+        embedding=embedding,
         decisions=read_decisions(decisions) if decisions is not None else (),
         top=top,
         min_p_wrong=min_p_wrong,

@@ -65,6 +65,16 @@ class LargeModel:
         return np.array(chosen[0] if len(chosen) == 1 else chosen)
 
     @property
+    def expert_weights_(self) -> dict[str, float]:
+        """How far each expert is believed."""
+        return self.panel.weights
+
+    @property
+    def expert_log_loss_(self) -> dict[str, float]:
+        """How well each predicts labels that it has not seen."""
+        return self.panel.log_loss
+
+    @property
     def noise_rates_(self) -> Floats:
         """The expected share of rows of each class that carry another label."""
         return self.panel.noise_rates

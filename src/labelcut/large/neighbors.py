@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,15 +42,19 @@ Ints32 = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Coarse:
-    """The centers of the cells, the weights of the columns, and rows whose true neighbours are wanted."""
+    """The centers of the cells, the weights of the columns, and rows whose true neighbours are wanted.
+
+    Distances are measured in the columns from `first` on.
+    """
 
     centers: Floats
     importances: Floats
     measured: Rows32
+    first: int = 0
 
     def near(self, X: Rows32) -> Rows32:
         """Return rows in the columns in which distances are measured."""
-        return weight_columns(X.astype(np.float64), self.importances).astype(np.float32)
+        return weight_columns(X[:, self.first :].astype(np.float64), self.importances).astype(np.float32)
 
     def cells_of(self, near: Rows32) -> Ints32:
         """Return the two cells of each row; the second is -1 where the nearest is clearly enough."""
@@ -71,10 +75,10 @@ class NearestLists:
     recall: float
 
 
-def place_cells(X: Rows32, importances: Floats, n_rows: int, cell_rows: int) -> Coarse:
+def place_cells(X: Rows32, importances: Floats, n_rows: int, cell_rows: int, first: int = 0) -> Coarse:
     """Place the cells by the sampled rows: so many that each holds about `cell_rows`."""
     n_cells = max(1, round(n_rows / cell_rows))
-    some = weight_columns(X[: n_cells * ROWS_PER_CENTER].astype(np.float64), importances)
+    some = weight_columns(X[: n_cells * ROWS_PER_CENTER, first:].astype(np.float64), importances)
     n_cells = min(n_cells, len(np.unique(some, axis=0))) if len(some) < 1000 else n_cells
     centers = some[:n_cells].copy()
     for _ in range(ROUNDS if n_cells > 1 else 0):
@@ -84,8 +88,8 @@ def place_cells(X: Rows32, importances: Floats, n_rows: int, cell_rows: int) -> 
         used = count > 0
         for h in range(centers.shape[1]):
             centers[used, h] = np.bincount(number, some[:, h], len(centers))[used] / count[used]
-    coarse = Coarse(np.unique(centers, axis=0), importances, X[:0])
-    return Coarse(coarse.centers, importances, coarse.near(X[:MEASURED_ROWS]))
+    coarse = Coarse(np.unique(centers, axis=0), importances, X[:0], first)
+    return replace(coarse, measured=coarse.near(X[:MEASURED_ROWS]))
 
 
 def split_part(

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labelcut.arrays import Ints
+from labelcut.large.beside import Sides
 from labelcut.large.parts import Part, Shape, read_part
 from labelcut.large.scan import Wanted, texts_of
 from labelcut.table.label_column import without_marks
@@ -37,16 +38,21 @@ class Known:
     groups: Mapping[str, int]
     words: frozenset[str]
     decided: frozenset[str] = frozenset()
+    sides: Sides = Sides()
 
 
 @dataclass(frozen=True, eq=False)
 class PartKeys:
-    """The rows of one part: key with label, class and group number; and rows that decisions may be about."""
+    """The rows of one part: key with label, class and group number; and rows that decisions may be about.
+
+    `n_dimensions` is how long the vectors of its rows are, 0 without any.
+    """
 
     keys: NDArray[np.uint64]
     codes: NDArray[np.int16]
     groups: NDArray[np.int32]
     chosen: pd.DataFrame | None
+    n_dimensions: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +81,20 @@ class Nodes:
         """How many there are."""
         return int(self.node.size)
 
+    @property
+    def rows(self) -> Ints:
+        """The row of the table that each node is."""
+        rows = np.empty(self.n_rows, dtype=np.int64)
+        rows[self.node] = np.arange(self.n_rows)
+        return rows
+
     def of_part(self, part: Part) -> NDArray[np.int32]:
         """Return the nodes of the rows of a part."""
         return self.node[part.first_row : part.first_row + part.n_rows]
 
 
 def key_part(part: Part, shape: Shape, known: Known) -> PartKeys:
-    """Return keys and codes of the rows of a part."""
+    """Return keys and codes of the rows of a part; what is known beside them is checked."""
     frame = read_part(part, shape)
     wanted = known.wanted
     labels = frame[wanted.label]
@@ -91,13 +104,15 @@ def key_part(part: Part, shape: Shape, known: Known) -> PartKeys:
     codes = np.array([known.class_of.get(text, -1) for text in texts], dtype=np.int16)[number]
     content = row_keys(frame, wanted.label, known.words)
     salts = pd.util.hash_array(np.array(texts, dtype=object))
+    beside = known.sides.of_part(frame, part)
     with np.errstate(over="ignore"):
-        keys = mixed(content + salts[number] * COPY)
+        keys = mixed(content + salts[number] * COPY + known.sides.salt(beside))
     groups = np.zeros(0, dtype=np.int32)
     if wanted.group is not None:
         number, texts = texts_of(frame[wanted.group], "(missing)")
         groups = np.array([known.groups[text] for text in texts], dtype=np.int32)[number]
-    return PartKeys(keys, codes, groups, _chosen(frame, part, content, known))
+    n_dimensions = 0 if beside.embedding is None else beside.embedding.shape[1]
+    return PartKeys(keys, codes, groups, _chosen(frame, part, content, known), n_dimensions)
 
 
 def number_rows(parts: Sequence[PartKeys], n_sampled: int) -> Nodes:

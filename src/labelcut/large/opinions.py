@@ -59,21 +59,20 @@ def first_experts(question: Question, clock: StageClock) -> FirstExperts:
 
 def judge_part(
     part: Part, preparation: Preparation, experts: FirstExperts, n_tasks: int
-) -> Mapping[str, Shares]:
-    """Return what the first experts think of the rows of a part, all trees having been asked.
+) -> tuple[Shares, Mapping[str, Shares]]:
+    """Return the opinion of single groups of trees, as many as tasks are cut, on the rows of a part.
 
-    ``by_task`` has the opinion of single groups of trees, of as many as tasks are cut.
+    And, by name, what the first experts think of them, all trees having been asked, and what was given.
     """
-    X: Any = preparation.of_part(part)
+    X: Any
+    X, beside = preparation.read(part)
     forest = experts.forest
     groups = [replace(forest, models=(model,)).of(X, 1) for model in forest.models]
-    found = {
-        "forest": np.mean(groups, axis=0).astype(np.float32),
-        "by_task": np.array(groups[:n_tasks], dtype=np.float32),
-    }
+    found = {"forest": np.mean(groups, axis=0).astype(np.float32)}
+    found |= {name: said.values.to_numpy() for name, said in beside.opinions.items()}
     if experts.boosting is not None:
         found["boosting"] = experts.boosting.of(X, 1).astype(np.float32)
-    return found
+    return np.array(groups[:n_tasks], dtype=np.float32), found
 
 
 def forgetful(expert: Opinion) -> Opinion:

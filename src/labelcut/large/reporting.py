@@ -37,9 +37,10 @@ def report(
         n = len(fitted.X)
         likely = np.where(judged.is_suspect[:n], judged.predicted[:n], scanned.codes[:n])
         share = float(np.nanmean(fitted.answers.p_wrong))
-        check = plant_and_find(fitted.X, likely, share, request.n_jobs)
+        near = fitted.X[:, fitted.preparation.first_near :]
+        check = plant_and_find(near, likely, share, request.n_jobs)
     with clock.stage("report"):
-        thin = _thin_table(request, scanned, notes)
+        thin = _thin_table(request, scanned, fitted.answers, notes)
         names = scanned.fetcher.names(judged.ranked, request.label, request.id, scanned.scan.words)
         thin = _with_names(thin, judged.ranked, names)
         judged, left_out = narrow(thin, judged, min_p_wrong=request.min_p_wrong, baseline=request.baseline)
@@ -62,6 +63,7 @@ def report(
         "preset": "default",
         "n_neighbors": int(graph.n_neighbors),
         "tradeoff": fitted.model.tradeoff_.tolist(),
+        "experts": told.facts["experts"]["list"],
         "noise_rates": np.asarray(fitted.model.noise_rates_).round(4).tolist(),
     }
     return LargeAudit(
@@ -78,11 +80,14 @@ def report(
     )
 
 
-def _thin_table(request: Request, scanned: Scanned, notes: Sequence[str]) -> Table:
+def _thin_table(request: Request, scanned: Scanned, answers: Answers, notes: Sequence[str]) -> Table:
     """Return all rows as a Table in the order of their nodes, without their cells."""
-    nodes, n_rows = scanned.nodes, scanned.n_rows
-    rows = np.empty(n_rows, dtype=np.int64)
-    rows[nodes.node] = np.arange(n_rows)
+    nodes, n_rows, beside = scanned.nodes, scanned.n_rows, scanned.table.beside
+    names = pd.Index(scanned.classes.classes)
+    opinions = {
+        name: replace(said, values=pd.DataFrame(answers.opinions[name], columns=names, copy=False))
+        for name, said in beside.opinions.items()
+    }
     frame = pd.DataFrame(index=pd.RangeIndex(n_rows))
     if request.group is not None:
         names = pd.Index(scanned.scan.group_names)
@@ -93,9 +98,10 @@ def _thin_table(request: Request, scanned: Scanned, notes: Sequence[str]) -> Tab
         converted={},
         index=frame.index,
         codes=scanned.codes,
-        rows=rows,
+        rows=nodes.rows,
         keys=np.zeros(n_rows, dtype=np.uint64),
         n_rows_in_file=n_rows,
+        beside=replace(beside, opinions=opinions, embedding=None),
     )
     return replace(table, notes=(*table.notes, *notes))
 
@@ -129,6 +135,7 @@ def _close_up(request: Request, scanned: Scanned, thin: Table, nodes: Ints) -> T
         rows=thin.rows[nodes],
         name=request.name,
         forms=scanned.forms,
+        beside=scanned.sides.of(frame, thin.rows[nodes], request.name),
     )
     if request.group is not None:
         groups = pd.Categorical.from_codes(scanned.nodes.groups[nodes], pd.Index(scanned.scan.group_names))

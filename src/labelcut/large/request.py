@@ -27,6 +27,8 @@ class Request:
     ignore: tuple[str, ...] = ()
     labels: Choices = Choices()
     kinds: Mapping[str, str] = field(default_factory=dict)
+    opinions: Mapping[str, Any] | None = None
+    embedding: Any = None
     decisions: Sequence[Decision] = ()
     top: int | None = None
     min_p_wrong: float = 0.0

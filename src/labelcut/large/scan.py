@@ -145,6 +145,8 @@ def _count(values: pd.Series[Any], kind: str | None) -> ColumnCount:
         levels = _levels(values) if kind == "category" else None
         return ColumnCount(n_missing, False, True, levels)
     present = values.dropna()
+    if len(present) and isinstance(present.iloc[0], np.ndarray | list):
+        return ColumnCount(n_missing, False, False, None)
     is_bool = pd.api.types.is_bool_dtype(dtype)
     is_number = is_bool or not len(present) or bool(_all_numbers(present))
     return ColumnCount(n_missing, bool(len(present)) and not is_bool, is_number, _levels(values))

@@ -9,19 +9,23 @@ import numpy as np
 import pandas as pd
 
 from labelcut.arrays import Floats, Ints
+from labelcut.auditing.beside import read_beside
+from labelcut.errors import BadTable
 from labelcut.hnc.clock import StageClock
+from labelcut.large.beside import Sides, find_sides
 from labelcut.large.cluster import Crew
 from labelcut.large.deciding import decided_names, lay_on
-from labelcut.large.nodes import Known, Nodes, key_part, number_rows
+from labelcut.large.nodes import Known, Nodes, PartKeys, key_part, number_rows
 from labelcut.large.parts import Part, find_parts, with_first_rows
 from labelcut.large.request import Request
 from labelcut.large.rows import Fetcher
 from labelcut.large.sample import as_table, describe
 from labelcut.large.scan import Scan, add_up, scan_part
+from labelcut.large.settings import Sizes
 from labelcut.table.decisions import Matched
 from labelcut.table.kinds import Column
 from labelcut.table.label_column import Classes, find_classes
-from labelcut.table.table import Table, check_choices
+from labelcut.table.table import Table, check_choices, check_free
 
 __all__ = ["Scanned", "scan_table"]
 
@@ -41,6 +45,8 @@ class Scanned:
     forms: dict[str, str | None]
     table: Table
     fetcher: Fetcher
+    sides: Sides
+    sizes: Sizes
 
     @property
     def n_rows(self) -> int:
@@ -61,6 +67,8 @@ def scan_table(crew: Crew, request: Request, clock: StageClock) -> Scanned:
         )
         roles = {"id": request.id, "group": request.group}
         check_choices(shape.names, (request.label,), roles, request.ignore, request.kinds, request.name)
+        sides = find_sides(request.opinions, request.embedding, shape.names, request.name)
+        check_free(sides.notes, [("label", request.label), *roles.items()])
         named = [name for name in (request.label, request.id, request.group) if name]
         shape = replace(shape, as_text=frozenset(named) if shape.format == "csv" else frozenset())
         items = [(part,) for part in parts]
@@ -74,9 +82,11 @@ def scan_table(crew: Crew, request: Request, clock: StageClock) -> Scanned:
             choices=request.labels,
             marks=scan.counts.marks,
         )
+        sides = replace(sides, classes=classes.classes)
+        sides.check_files(sum(scan.n_rows))
         groups = {name: i for i, name in enumerate(scan.group_names)}
         decided = decided_names(request.decisions, request.id)
-        known = Known(wanted, classes.position, groups, scan.words, decided)
+        known = Known(wanted, classes.position, groups, scan.words, decided, sides)
         keyed = dict(
             crew.each(
                 key_part,
@@ -88,9 +98,23 @@ def scan_table(crew: Crew, request: Request, clock: StageClock) -> Scanned:
             )
         )
         found = [keyed[i] for i in range(len(parts))]
+        sizes = sizes.with_vectors(_length_of_vectors(parts, found, sides))
         nodes = number_rows(found, sizes.sample_rows)
     with clock.stage("sample"):
-        return _sample(crew, request, parts, scan, classes, nodes, [one.chosen for one in found], clock)
+        chosen = [one.chosen for one in found]
+        return _sample(crew, request, parts, scan, classes, nodes, chosen, sides, sizes, clock)
+
+
+def _length_of_vectors(parts: Sequence[Part], found: Sequence[PartKeys], sides: Sides) -> int:
+    """Return how many numbers the vectors of all rows have."""
+    first = found[0].n_dimensions
+    for part, one in zip(parts, found, strict=True):
+        if one.n_dimensions != first:
+            raise BadTable(
+                f"{part.name}: vectors in {sides.embedding} have {one.n_dimensions} numbers, others have "
+                f"{first}; give every row a vector of the same length."
+            )
+    return first
 
 
 def _sample(
@@ -101,6 +125,8 @@ def _sample(
     classes: Classes,
     nodes: Nodes,
     chosen: Sequence[pd.DataFrame | None],
+    sides: Sides,
+    sizes: Sizes,
     clock: StageClock,
 ) -> Scanned:
     """Fetch the sampled rows, which are the first nodes, and say what each column is."""
@@ -109,9 +135,9 @@ def _sample(
     for node, label in matched.labels.items():
         codes[node], trust[node] = classes.classes.index(label), np.inf
     fetcher = Fetcher(crew, parts, scan.shape, nodes)
-    first = np.arange(min(request.sizes.sample_rows, nodes.n_rows))
+    first = np.arange(min(sizes.sample_rows, nodes.n_rows))
     frame = fetcher.frame(first, clock.part_done)
-    columns, forms = describe(frame, scan, request.wanted, request.ignore, request.name)
+    columns, forms = describe(frame, scan, request.wanted, request.ignore, request.name, sides)
     table = as_table(
         frame,
         scan,
@@ -123,5 +149,9 @@ def _sample(
         name=request.name,
         notes=classes.notes,
         forms=forms,
+        beside=sides.of(frame, nodes.rows[first], request.name),
     )
-    return Scanned(parts, scan, classes, nodes, codes, trust, matched, columns, forms, table, fetcher)
+    read_beside(table)  # refuses columns in another order than the classes
+    return Scanned(
+        parts, scan, classes, nodes, codes, trust, matched, columns, forms, table, fetcher, sides, sizes
+    )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["Sizes"]
+
+#: Numbers in the vectors of a sample, and of a cell: where vectors are long, these have fewer rows.
+MOST_SAMPLED, MOST_IN_CELL = 60_000_000, 30_000_000
 
 
 @dataclass(frozen=True)
@@ -28,3 +31,12 @@ class Sizes:
     sample_rows: int = 1_000_000
     second_rows: int = 200_000
     cell_rows: int = 200_000
+
+    def with_vectors(self, n_dimensions: int) -> Sizes:
+        """Return the sizes for rows that have vectors of such a length; 0 for none."""
+        length = max(n_dimensions, 1)
+        return replace(
+            self,
+            sample_rows=min(self.sample_rows, MOST_SAMPLED // length),
+            cell_rows=min(self.cell_rows, MOST_IN_CELL // length),
+        )

@@ -107,11 +107,7 @@ def find_beside(
     where : str
         What to call the table in messages.
     """
-    if opinions is not None and not isinstance(opinions, Mapping):
-        raise TypeError(
-            f"opinions is a {type(opinions).__name__}; give a dict from a name to probabilities, such as "
-            "opinions={'mine': P}."
-        )
+    _check_named(opinions)
     ids = None if id is None else _texts(frame[id].tolist())
     found: dict[str, Opinion] = {}
     notes: dict[str, str] = {}
@@ -130,6 +126,7 @@ def find_beside(
 
 def files_beside(opinions: Mapping[str, Any] | None, embedding: Any) -> dict[str, Path]:
     """Return the files among what is given beside a table, by what they are."""
+    _check_named(opinions)
     named = {f"the probabilities of {name}": given for name, given in (opinions or {}).items()}
     named["the embedding"] = embedding
     return {
@@ -137,6 +134,14 @@ def files_beside(opinions: Mapping[str, Any] | None, embedding: Any) -> dict[str
         for what, given in named.items()
         if isinstance(given, str | os.PathLike) and Path(given).is_file()
     }
+
+
+def _check_named(opinions: Any) -> None:
+    if opinions is not None and not isinstance(opinions, Mapping):
+        raise TypeError(
+            f"opinions is a {type(opinions).__name__}; give a dict from a name to probabilities, such as "
+            "opinions={'mine': P}."
+        )
 
 
 def load_opinion(name: str, given: Any, frame: pd.DataFrame, id: str | None, where: str) -> Loaded:

@@ -23,7 +23,7 @@ from labelcut.table.label_column import listed
 from labelcut.table.reading import read_frame
 from labelcut.table.source import find_source
 
-__all__ = ["Loaded", "columns_of_prefix", "load_column", "load_side", "refuse_prefix"]
+__all__ = ["Loaded", "columns_of_prefix", "load_column", "load_npy", "load_side", "refuse_prefix"]
 
 #: Arrays of an .npz that name its rows and its columns; of the others one holds the numbers.
 ROW_NAMES, COLUMN_NAMES = ("id", "ids"), ("classes", "columns")
@@ -70,7 +70,7 @@ def load_side(given: Any, origin: str, id: str | None) -> Loaded:
         path = Path(given)
         origin = path.name
         if path.suffix == ".npy":
-            return Loaded(_load_npy(path), origin)
+            return Loaded(load_npy(path), origin)
         if path.suffix == ".npz":
             return _load_npz(path, id)
         source = find_source(path)
@@ -131,18 +131,21 @@ def load_column(name: str, frame: pd.DataFrame, where: str) -> Loaded:
     return Loaded(values, f"{where}: {name}", None, None, (name,))
 
 
-def _as_list(cell: Any) -> list[Any] | None:
+def _as_list(cell: Any) -> Sequence[Any] | np.ndarray | None:
     """Return the numbers of a cell, however they are kept; None if it is no list."""
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         try:
             cell = json.loads(cell)
         except ValueError:
             return None
-    return list(cell) if isinstance(cell, list | tuple | np.ndarray) and len(cell) else None
+    return cell if isinstance(cell, list | tuple | np.ndarray) and len(cell) else None
 
 
-def _load_npy(path: Path) -> np.ndarray:
+def load_npy(path: Path, *, is_mapped: bool = False) -> np.ndarray:
+    """Return the array of a file; a mapped one is read where it is looked at."""
     try:
+        if is_mapped:
+            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
         with open(path, "rb") as stream:
             return np.asarray(np.load(stream, allow_pickle=False))
     except OSError as error:
