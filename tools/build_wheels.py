@@ -17,6 +17,7 @@ from pythons import interpreters
 
 REPOSITORY = Path(__file__).parents[1]
 MOST_BYTES = {".whl": 1_000_000, ".gz": 1_500_000}
+COMPILED = ("labelcut/cut/_core.", "labelcut/graph/_core.")
 NOT_FOR_THE_SDIST = ("results/", "research/", ".venv", "build/", "dist/")
 
 
@@ -122,8 +123,8 @@ def check_wheel(wheel: Path) -> None:
         for path in (REPOSITORY / "src").rglob("*")
         if path.is_file() and path.suffix not in (".pyc", ".so", ".pyd")
     }
-    core = {name for name in names if name.startswith("labelcut/cut/_core.") and name not in own}
-    if names - core != own or len(core) != 1:
+    core = {name for name in names if name.startswith(COMPILED) and name not in own}
+    if names - core != own or len(core) != len(COMPILED):
         sys.exit(f"{wheel.name}: differs in {sorted((names - core) ^ own)}, compiled: {sorted(core)}.")
     if not any(name.endswith("licenses/LICENSE") for name in files):
         sys.exit(f"{wheel.name}: has no licence.")

@@ -25,7 +25,12 @@ TESTS = (
     "test_cli.py",
 )
 INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-IS_COMPILED = "from labelcut.cut import _core, solver; assert solver.in_use is _core"
+IS_COMPILED = """
+import labelcut.cut._core, labelcut.graph._core
+from labelcut.cut import solver
+from labelcut.graph import compiled
+assert (solver.in_use, compiled.in_use) == (labelcut.cut._core, labelcut.graph._core)
+"""
 TWIN_ANSWERS = """
 import warnings
 warnings.simplefilter("ignore")
@@ -33,6 +38,9 @@ import labelcut.cut
 import labelcut.cut.solver as solver
 path = labelcut.cut.parametric_cut([[0, 2, 0], [2, 0, 1], [0, 1, 0]], [-3, 0, 3], [1, 1, 1])
 assert path.join_at.tolist() == [-1.0, -1.0, 2.0] and solver.in_use.__name__ == "labelcut.cut._reference"
+from labelcut.graph import compiled, neighbors
+assert neighbors([[0.0], [1.0], [3.0]], 1).index.tolist() == [[1], [0], [1]]
+assert compiled.in_use.__name__ == "labelcut.graph._reference"
 """
 
 
