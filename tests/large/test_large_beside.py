@@ -15,6 +15,7 @@ from labelcut.cli import main
 from labelcut.errors import BadChoice, BadTable
 from labelcut.large.audit import audit_parts
 from labelcut.large.beside import find_sides
+from labelcut.large.parts import find_parts
 from labelcut.large.request import Request
 from labelcut.large.settings import Sizes
 
@@ -147,6 +148,18 @@ def test_long_vectors_are_had_of_fewer_rows():
     sizes = Sizes().with_vectors(768)
     assert sizes.sample_rows < 100_000 < Sizes().with_vectors(0).sample_rows == Sizes().sample_rows
     assert sizes.cell_rows < 50_000
+
+
+def test_wide_rows_make_short_parts(tmp_path):
+    rows = pd.DataFrame(
+        {"y": ["a", "b"] * 50, "vector": list(np.random.default_rng(0).normal(size=(100, 64)))}
+    )
+    rows.to_parquet(tmp_path / "t.parquet")
+    how = {"label": "y", "rows_per_part": 1000}
+    whole, _ = find_parts([str(tmp_path / "t.parquet")], bytes_per_part=1_000_000, **how)
+    short, _ = find_parts([str(tmp_path / "t.parquet")], bytes_per_part=20_000, **how)
+    assert [part.end for part in whole] == [100]
+    assert len(short) in (3, 4)  # some 52 000 bytes
 
 
 def test_rows_of_equal_cells_are_told_apart_by_their_lines_in_a_file(tmp_path):

@@ -79,7 +79,7 @@ def find_parts(
     label : str
         The label column.
     rows_per_part, bytes_per_part : int
-        How large a part may be: rows of a parquet file, bytes of a csv file.
+        How large a part may be: rows of a parquet file, bytes of any file before it was compressed.
     **reading
         How csv files are written, as in :func:`labelcut.table.source.find_source`.
     """
@@ -88,7 +88,7 @@ def find_parts(
     if len(kinds) > 1:
         raise BadChoice("the files are of different kinds (parquet and csv); give those of one kind.")
     if kinds == {"parquet"}:
-        return _parquet_parts(files, label, rows_per_part)
+        return _parquet_parts(files, label, rows_per_part, bytes_per_part)
     return _csv_parts(files, label, bytes_per_part, reading)
 
 
@@ -153,7 +153,9 @@ def _open(path: str) -> Any:
     return fsspec.open(path, "rb")
 
 
-def _parquet_parts(files: Sequence[str], label: str, rows_per_part: int) -> tuple[list[Part], Shape]:
+def _parquet_parts(
+    files: Sequence[str], label: str, rows_per_part: int, bytes_per_part: int
+) -> tuple[list[Part], Shape]:
     from pyarrow.parquet import ParquetFile
 
     parts: list[Part] = []
@@ -162,14 +164,16 @@ def _parquet_parts(files: Sequence[str], label: str, rows_per_part: int) -> tupl
         try:
             with _open(path) as stream, ParquetFile(stream) as file:
                 columns = tuple(unique_names(n for n in file.schema_arrow.names if n != "__index_level_0__"))
-                sizes = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
+                groups = [file.metadata.row_group(g) for g in range(file.metadata.num_row_groups)]
+                sizes, n_bytes = [g.num_rows for g in groups], sum(g.total_byte_size for g in groups)
         except OSError as error:
             raise BadChoice(f"{path}: cannot be read ({_why(error)}); check the path.") from error
         except Exception as error:
             raise BadTable(f"{path}: is no parquet file ({_why(error)}); check the file.") from error
         names = names or columns
         _check_columns(path, columns, files[0], names)
-        borders = _borders(sizes, rows_per_part)
+        fitting = bytes_per_part * sum(sizes) // max(n_bytes, 1)
+        borders = _borders(sizes, max(1, min(rows_per_part, fitting)))
         parts += [
             Part(path, "parquet", a, b, number) for a, b in zip(borders, borders[1:], strict=False) if b > a
         ]

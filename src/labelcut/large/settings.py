@@ -17,7 +17,7 @@ class Sizes:
     Attributes
     ----------
     rows_per_part, bytes_per_part : int
-        A part of parquet files has at most so many rows, one of csv files about so many bytes.
+        A part has about so many bytes, and of parquet files at most so many rows.
     sample_rows : int
         Rows that the experts learn from and are weighed by.
     second_rows : int
