@@ -27,7 +27,7 @@ exclude_patterns = ["_build", "_templates", "gallery/*.ipynb", "gallery/GALLERY_
 templates_path = ["_templates"]
 
 # Pages: Markdown that GitHub shows as well. Headings are link targets there, so they are here.
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 4
 
 # Reference: the docstrings. Types are in them; signatures stay short.
@@ -71,7 +71,7 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "show_prev_next": False,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",

@@ -72,9 +72,13 @@ def draw(scores: dict[str, float], path: str) -> None:
 
     figure, axis = plt.subplots(figsize=(6.4, 2.6), layout="constrained")
     names = list(scores)[::-1]
-    bars = axis.barh(names, [scores[name] for name in names], color=["#4477aa"] * 4 + ["#bbbbbb"])
-    axis.bar_label(bars, fmt="%.3f", padding=3)
-    axis.set_xlim(0.9 * min(scores.values()), 1.02)
+    # Dots, since the axis does not begin at 0.
+    axis.scatter([scores[name] for name in names], names, color=["#4477aa"] * 4 + ["#888888"], zorder=2)
+    for name in names:
+        axis.annotate(f"{scores[name]:.3f}", (scores[name], name), (8, -3), textcoords="offset points")
+    axis.grid(axis="y", color="#dddddd")
+    axis.set_ylim(-0.5, len(names) - 0.5)
+    axis.set_xlim(0.98 * min(scores.values()), 1.0)
     axis.set_xlabel("average precision of the ranking of wrong labels")
     axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=120)

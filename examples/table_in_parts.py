@@ -1,5 +1,5 @@
-"""A table in parts, larger than memory if need be
-===============================================
+"""A table in parts
+================
 
 A table that does not fit into memory usually lies in many files, here one for each of four months. LabelCut
 reads them in parts: two processes on this machine judge the rows where they lie, and only the graph of
