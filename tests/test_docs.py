@@ -53,7 +53,7 @@ def anchors(path):
 @pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.name)
 def test_links_and_pictures_of_a_document_lead_somewhere_also_without_the_site(path):
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    for link in re.findall(r'(?:\]\(|src=")([^)\s"]+)[)"]', text):
         name, _, anchor = link.partition("#")
         target = path.parent / name if name else path
         if (
