@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 __all__ = ["Sizes"]
 
 #: Numbers in the vectors of a sample, and of a cell: where vectors are long, these have fewer rows.
-MOST_SAMPLED, MOST_IN_CELL = 60_000_000, 30_000_000
+MOST_SAMPLED, MOST_IN_CELL = 60_000_000, 10_000_000
 
 
 @dataclass(frozen=True)
