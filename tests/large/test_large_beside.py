@@ -193,7 +193,7 @@ def spoiled(frame, how):
     ("how", "line"),
     [
         ("logits", "bert_* holds numbers from -"),
-        ("sums", "part1.parquet, rows 120 to 233: bert_* adds up to "),
+        ("sums", ": bert_* adds up to 1.01 in row 46; each row has to add up to 1."),
         ("gap", "every row needs a probability for every class."),
         ("class", "has the columns 'yes', 'maybe', but the classes are 'no', 'yes'"),
         ("vector", "of 'vector' is None, which is no list of numbers"),
