@@ -22,6 +22,7 @@ from labelcut.hnc.settings import DEFAULT
 from labelcut.large.answers import Answers, conclude_all
 from labelcut.large.cluster import Crew
 from labelcut.large.cuts import Weighed, clean_and_grow, cut_all, first_tasks, take_seats, weigh
+from labelcut.large.estimate import give_back
 from labelcut.large.joining import join
 from labelcut.large.model import LargeModel
 from labelcut.large.neighbors import find_neighbors, place_cells
@@ -98,6 +99,7 @@ def ask_everybody(crew: Crew, request: Request, scanned: Scanned, spill: Spill, 
     work = _Work(crew, request, scanned, preparation, crew.share(preparation), question, spill, clock)
     experts = first_experts(question, clock)
     n_tasks = first_tasks(question.hiding)
+    give_back()
     said, by_task = _first_opinions(work, experts, n_tasks)
     graph, details = _join(work, experts)
     everywhere = GroupedForest(
@@ -172,6 +174,7 @@ def _second_opinions(
             work.scanned.sizes.second_rows if "second_round" in work.question.second_round else work.n_sampled
         )
         second = clean_and_grow(work.question, weighed, experts.forest, cut, n_rows, work.clock)
+    give_back()
     said = {}
     with work.clock.stage("second opinions"):
         for name, expert in second.items():

@@ -12,7 +12,7 @@ from labelcut.auditing.progress import Progress
 from labelcut.hnc.clock import StageClock
 from labelcut.large.asking import ask_everybody
 from labelcut.large.cluster import connected
-from labelcut.large.estimate import free_memory
+from labelcut.large.estimate import free_memory, give_back
 from labelcut.large.reporting import report
 from labelcut.large.request import Request
 from labelcut.large.result import LargeAudit
@@ -55,6 +55,7 @@ def audit_parts(
             warnings.simplefilter("always", UserWarning)
             scanned = scan_table(crew, request, clock)
             fitted = ask_everybody(crew, request, scanned, own, clock)
+        give_back()
         told = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
         found = report(request, scanned, fitted, [tell_warning(text) for text in told], clock)
         return replace(found, details=found.details | {"seconds": _rounded(clock.seconds)})

@@ -26,7 +26,7 @@ class Sizes:
         Rows of a cell inside which neighbours are looked for.
     """
 
-    rows_per_part: int = 250_000
+    rows_per_part: int = 125_000
     bytes_per_part: int = 64_000_000
     sample_rows: int = 1_000_000
     second_rows: int = 200_000
