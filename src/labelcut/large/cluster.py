@@ -137,7 +137,9 @@ class Crew:
         except MemoryError as error:
             raise BadChoice("a worker has not enough memory; have fewer ", Option("workers"), ".") from error
         except (CommClosedError, CancelledError, cancelled, TimeoutError, OSError) as error:
-            if isinstance(error, OSError) and not isinstance(error, CommClosedError | TimeoutError):
+            # Errors of a disk have a number; those of a connection that Dask gave up have none.
+            is_lost = isinstance(error, CommClosedError | TimeoutError)
+            if isinstance(error, OSError) and not is_lost and error.errno is not None:
                 raise BadChoice(
                     f"a worker cannot write ({error.strerror or error}); free some space there."
                 ) from error
