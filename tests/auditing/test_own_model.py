@@ -186,7 +186,6 @@ def test_probabilities_that_are_none_are_refused_before_any_work(
         (["--opinion", "a=nett_*"], 2, "no column begins with 'nett_'; did you mean 'net_*'?"),
         (["--opinion", "a=missing.npy"], 2, "'missing.npy' is no file"),
         (["--opinion", "forest=net_*"], 3, "opinions['forest'] would have the name of another expert"),
-        (["--opinion", "a=net_*", "--cluster", "local"], 2, "--opinion needs the whole table at once"),
         (["--embedding", "missing.npy"], 2, "'missing.npy' is no file; check the path"),
         (["--embedding", "ink"], 3, "which is no list of numbers"),
     ],

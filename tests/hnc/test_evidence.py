@@ -277,3 +277,13 @@ def test_without_a_forest_there_is_no_test():
     X, y = WITHOUT_SIGNAL["50 % positive"]
     clf = ConfidenceHNC(replace(TOLD, importances="equal", prior_strengths=())).fit(X, y)
     assert clf.evidence_ is None
+
+
+def test_pure_noise_of_many_classes_with_a_few_labels_each_is_silent():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(160, 6)), rng.permutation(np.arange(160) % 20)
+    y[:3] = 20  # and a class that is hardly there
+    with pytest.warns(UserWarning, match="do not tell the classes apart"):
+        model = ConfidenceHNC().fit(X, y)
+    assert not model.evidence_.is_there
+    assert not model.is_label_issue_.any()

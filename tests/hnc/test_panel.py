@@ -353,3 +353,28 @@ def test_who_listens_hears_how_much_of_each_stage_is_done():
         assert heard[stage] == sorted(heard[stage])
         assert len(heard[stage]) > 5
         assert heard[stage][-1] == 1.0
+
+
+def few_of_each(n_classes, n_labels, seed=0):
+    """Return blobs with a few labels of each class, and the right classes."""
+    rng = np.random.default_rng(seed)
+    right = np.repeat(np.arange(n_classes), n_labels + 4)
+    X = 3.0 * rng.normal(size=(n_classes, 6))[right] + rng.normal(size=(right.size, 6))
+    is_labeled = np.tile(np.arange(n_labels + 4) < n_labels, n_classes)
+    return X, np.where(is_labeled, right, -1), right
+
+
+@pytest.mark.parametrize(("n_classes", "n_labels"), [(2, 2), (3, 4), (12, 2)])
+def test_a_few_labels_of_each_class_teach_the_experts_and_none_is_called_wrong(n_classes, n_labels):
+    X, y, right = few_of_each(n_classes, n_labels)
+    model = ConfidenceHNC().fit(X, y)
+    assert set(model.expert_weights_) >= {"forest", "cut"}
+    assert (model.transduction_ == right)[y == -1].mean() >= 0.8
+    assert not model.is_label_issue_.any()
+    assert np.nansum(model.p_wrong_) <= 1.0
+
+
+def test_without_two_classes_of_two_labels_the_cut_decides_alone():
+    X, y, _ = few_of_each(2, 2)
+    y[np.flatnonzero(y == 1)[1:]] = -1
+    assert ConfidenceHNC().fit(X, y).expert_weights_ == {}

@@ -68,8 +68,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Bring columns to mean 0 and standard deviation 1 first. "robust" clips absurd values before that, so
         that one bad row cannot flatten a column; see :func:`labelcut.hnc.columns.column_borders`.
     importances : {"forest", "equal"} or array-like of shape (n_features,), optional
-        How much each column counts in the distance between two rows. With fewer than five labeled rows per
-        class no forest is asked, and all columns count alike.
+        How much each column counts in the distance between two rows. Where the cut decides alone and there
+        are fewer than five labels per class, no forest is asked, and all columns count alike.
     tradeoff : {"crossing", "accuracy"} or float, optional
         How the trade-off is chosen from the folds: where a logistic fit crosses 1/2, or by the best
         accuracy. A number is taken as it is.
@@ -152,8 +152,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     everywhere; they can differ because ``predict`` does not know that the row itself was in the table.
 
     If ``evidence_`` is not there, a warning says so, no label is flagged, and no noise is undone in the
-    probabilities, which then stay near the shares of the classes. Where the cut decides alone (preset
-    "paper", :class:`HNC`, or fewer than five labels per class) it is only told.
+    probabilities, which then stay near the shares of the classes. With fewer than five labels per class no
+    label is flagged either: a contrary one tells how little is known. Where the cut decides alone (preset
+    "paper", :class:`HNC`, or no two classes with two labels each) evidence is only told.
 
     Examples
     --------

@@ -84,7 +84,11 @@ def measure_evidence(probability: Floats, codes: Ints, plain: Floats | None = No
     is_labeled = codes != UNLABELED
     probability, codes = probability[is_labeled], codes[is_labeled]
     counts = np.bincount(codes, minlength=probability.shape[1])
-    if not counts.all() or _most_errors(counts) < FEWEST_ERRORS:
+    if not counts.all():  # a class with a single label, say, which is hidden from nobody
+        kept = np.flatnonzero(counts)
+        probability, plain = probability[:, kept], None if plain is None else plain[:, kept]
+        codes, counts = np.searchsorted(kept, codes), counts[kept]
+    if _most_errors(counts) < FEWEST_ERRORS:
         return None
     curves = [_area_under_curve(probability[:, c], codes == c) for c in range(counts.size)]
     auc, auc_error = np.mean(curves, axis=0)
@@ -148,9 +152,12 @@ def _beyond_chance(scores: Floats, codes: Ints) -> tuple[float, float]:
 
 
 def _most_errors(counts: Ints) -> float:
-    """Return the z of columns that rank every row of the class that is easiest to prove before all others."""
+    """Return the z of columns that rank every row of each class before all others.
+
+    The test of two classes counts pairs of rows in different classes; of more classes all such pairs count.
+    """
     n = counts.sum()
-    return float(np.sqrt(3.0 * (counts * (n - counts)).max() / (n + 1)))
+    return float(np.sqrt(3.0 * (counts * (n - counts)).sum() / 2.0 / (n + 1)))
 
 
 def _area_under_curve(score: Floats, is_positive: Mask) -> tuple[float, float]:

@@ -108,7 +108,7 @@ def refuse_experts(brought: Sequence[str]) -> None:
     if brought:
         raise ValueError(
             f"nobody would hear {brought[0]!r}: the cut decides alone here, because the preset says so, "
-            "every label is held, or fewer than five labels of each class are left to judge. Take "
+            "every label is held, or no two classes have two labels each that may be judged. Take "
             "preset='default', or label more rows."
         )
 

@@ -51,6 +51,9 @@ FEWEST_FOR_BOOSTING = 1000
 #: From so many labels on boosting does the second round alone.
 ENOUGH_FOR_BOOSTING = 5000
 
+#: With fewer labels per class than this a contrary label tells how little is known, not that it is wrong.
+FEWEST_TO_DOUBT = 5
+
 #: Where labels seem to say nearly nothing, sides are not sharpened any further than by this share.
 LEAST_KEPT = 0.1
 
@@ -107,7 +110,9 @@ class Question:
         """Return how often labels are wrong by the scores of all rows."""
         labeled = self.rows.labeled
         codes, trust = self.rows.codes[labeled], self.rows.trust[labeled]
-        return believe_rates(scores[labeled], codes, trust, may_differ=self.settings.noise != "symmetric")
+        belief = believe_rates(scores[labeled], codes, trust, may_differ=self.settings.noise != "symmetric")
+        is_few = labeled.size < FEWEST_TO_DOUBT * self.rows.classes.size
+        return belief.without_errors() if is_few else belief
 
     def weigh(self, opinions: Mapping[str, Floats]) -> tuple[Pool, NoiseBelief]:
         """Return how far each expert is believed, and how often labels are wrong by all of them together.

@@ -30,7 +30,7 @@ __all__ = ["DEFAULT", "EXPERTS", "LITERAL", "PAPER", "PRESETS", "Settings", "set
 #: From this many rows on the paper takes fewer neighbours and a smaller bandwidth (sections 6.2 and 6.3).
 PAPER_LARGE = 10_000
 
-#: A forest of fewer labeled rows per class than this says nothing; neither is it asked about columns then.
+#: Where the cut decides alone, a forest of fewer labeled rows per class than this is not asked.
 FEWEST_FOR_FOREST = 5
 
 #: Rows times classes from which one fold and one prior strength have to do; tells on time, hardly on
@@ -200,9 +200,9 @@ class Settings:
             nearest = min(self.prior_strengths, key=lambda a: abs(a - 1.0), default=None)
             strengths = () if nearest is None else (nearest,)
             fitted = replace(fitted, prior_strengths=strengths, enough_hidden=1)
-        if labels.n_labeled < FEWEST_FOR_FOREST * n_classes:
+        if not fitted.experts and labels.n_labeled < FEWEST_FOR_FOREST * n_classes:
             importances = "equal" if self.importances == "forest" else self.importances
-            fitted = replace(fitted, prior_strengths=(), importances=importances, experts=())
+            fitted = replace(fitted, prior_strengths=(), importances=importances)
         if n_classes > 2 and self.noise == "auto" and not fitted.experts:
             # One class against the rest is asymmetric by itself: wrong labels of the rest are spread over
             # many classes.
