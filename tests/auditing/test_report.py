@@ -74,7 +74,7 @@ def test_headline_estimate_curve_and_probabilities_say_the_same(audit):
     assert title == f"{n} of {facts['counts']['labeled']} labels look wrong"
 
 
-def headline(n, labeled, wrong, found, *, is_known=True):
+def headline(n, labeled, wrong, found, *, is_known=True, is_there=True):
     """The headline of an audit with so many suspects and so many wrong labels expected."""
     facts = {
         "counts": {"left_out": 0, "suspects": n, "labeled": labeled},
@@ -84,7 +84,7 @@ def headline(n, labeled, wrong, found, *, is_known=True):
             "labels": labeled,
             "is_known": is_known,
         },
-        "evidence": {"text": "Evidence."},
+        "evidence": {"text": "Evidence.", "is_there": is_there},
         "budget": {"at_first": [n, found], "at_flagged": [n, found]} if is_known else None,
         "unlabeled": {"text": ""},
         "annotators": None,
@@ -112,6 +112,10 @@ def test_a_headline_counts_as_people_do():
     )
     title, line = headline(0, 40, 2.0, 0.0)
     assert line == "About 2 wrong labels are expected among 40, but none stands out enough to be named."
+
+
+def test_labels_too_few_for_a_test_are_not_said_to_agree():
+    assert headline(0, 9, 0.5, 0.0, is_there=None)[1] == "None of 9 labels stands out."
 
 
 def test_without_evidence_no_number_of_wrong_labels_is_claimed():

@@ -59,6 +59,8 @@ def _expected(facts: dict[str, Any]) -> list[str]:
     if not n and facts["counts"]["left_out"]:
         return [f"{about} in all ({percent(estimate['share'])}), those left out among them."]
     if not n:
+        if facts["evidence"]["is_there"] is None:
+            return [f"None of {counted(estimate['labels'], 'label')} stands out."]
         if round(wrong) == 0:
             return [f"All {counted(estimate['labels'], 'label')} agree with the rows around them."]
         return [f"{about} among {grouped(estimate['labels'])}, but none stands out enough to be named."]
