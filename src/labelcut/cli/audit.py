@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,10 @@ from labelcut.cli.options import (
 )
 from labelcut.cli.parts import audit_in_parts, cluster_options, takes_parts
 from labelcut.cli.printing import show_progress, tell_found
+
+if TYPE_CHECKING:
+    from labelcut.table.source import Source
+    from labelcut.table.table import Table
 
 __all__ = ["audit"]
 
@@ -107,7 +111,6 @@ def audit(tables: tuple[str, ...], **options: Any) -> None:
         from labelcut.auditing.result import file_names
         from labelcut.table.beside import files_beside
         from labelcut.table.saving import refuse_inputs
-        from labelcut.table.table import read_source
 
         baseline = read_baseline(options["baseline"]) if options["baseline"] else None
         inputs = inputs_of(table, options["decisions"], options["baseline"])
@@ -115,24 +118,7 @@ def audit(tables: tuple[str, ...], **options: Any) -> None:
         has_annotators = options["annotator"] is not None or len(options["label"]) > 1
         names = file_names(source, options["format_"], has_annotators=has_annotators)
         refuse_inputs([out / name for name in names], inputs)
-        made = read_source(
-            source,
-            label=options["label"],
-            id=options["id_"],
-            group=options["group"],
-            image=options["image"],
-            text=options["text"],
-            annotator=options["annotator"],
-            ignore=options["ignore"],
-            unlabeled=options["unlabeled"],
-            positive=options["positive"],
-            merge_labels=options["merge_labels"],
-            ordered=split_names(options["ordered"]),
-            kinds=kinds,
-            max_rows=options["max_rows"],
-            opinions=opinions or None,
-            embedding=options["embedding"],
-        )
+        made = _read(source, options, kinds, opinions)
         found = audit_table(
             made,
             image_root=options["image_root"],
@@ -149,3 +135,27 @@ def audit(tables: tuple[str, ...], **options: Any) -> None:
         with writing(out):
             found.save(out, format=options["format_"])
     tell_found(found, out, options)
+
+
+def _read(source: Source, options: dict[str, Any], kinds: dict[str, str], opinions: dict[str, str]) -> Table:
+    """Return the table as the options say it is to be read."""
+    from labelcut.table.table import read_source
+
+    return read_source(
+        source,
+        label=options["label"],
+        id=options["id_"],
+        group=options["group"],
+        image=options["image"],
+        text=options["text"],
+        annotator=options["annotator"],
+        ignore=options["ignore"],
+        unlabeled=options["unlabeled"],
+        positive=options["positive"],
+        merge_labels=options["merge_labels"],
+        ordered=split_names(options["ordered"]),
+        kinds=kinds,
+        max_rows=options["max_rows"],
+        opinions=opinions or None,
+        embedding=options["embedding"],
+    )
