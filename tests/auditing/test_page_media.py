@@ -146,6 +146,12 @@ def test_a_click_lays_two_pictures_side_by_side_and_no_key_decides_behind_them(d
     assert page.inner_text("#progress-text").startswith("1 of")
 
 
+def check_layout(page, where):
+    """Nothing lies over anything, and nothing sticks out at the side."""
+    assert page.evaluate(OVERLAPS) == [], where
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), where
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_lies_over_anything_and_nothing_jumps_with_pictures(digits, open_page, scheme):
     page = open_page(digits[0] / "out" / "report.html", color_scheme=scheme)
@@ -153,9 +159,7 @@ def test_nothing_lies_over_anything_and_nothing_jumps_with_pictures(digits, open
         page.set_viewport_size({"width": width, "height": 900})
         for tab in ("review", "unlabeled", "columns"):
             page.click(f"#tab-{tab}")
-            where = f"{tab} at {width} px"
-            assert page.evaluate(OVERLAPS) == [], where
-            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), where
+            check_layout(page, f"{tab} at {width} px")
         page.click("#tab-review")
         places = []
         for _ in range(6):
@@ -173,9 +177,7 @@ def test_nothing_lies_over_anything_with_texts(packages, open_page, scheme):
         for tab in ("review", "unlabeled", "columns"):
             page.click(f"#tab-{tab}")
             for _ in range(3 if tab != "columns" else 1):
-                where = f"{tab} at {width} px"
-                assert page.evaluate(OVERLAPS) == [], where
-                assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), where
+                check_layout(page, f"{tab} at {width} px")
                 page.keyboard.press("ArrowDown")
 
 

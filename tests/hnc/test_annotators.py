@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_moons
+from sklearn.exceptions import DataConversionWarning
 
 from labelcut import ConfidenceHNC
 from labelcut.annotators import combine
@@ -425,3 +426,12 @@ def test_annotators_work_without_columns(moons):
     opinion = np.clip(0.8 * true + 0.1 + 0.1 * np.random.default_rng(0).random(120), 0, 1)
     found = ConfidenceHNC().fit(None, said, opinions={"net": opinion})
     assert (found.consensus_ == true).mean() > 0.95
+
+
+def test_one_annotator_in_a_column_is_the_ordinary_fit():
+    X, y = make_moons(120, noise=0.2, random_state=0)
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        column = ConfidenceHNC().fit(X, y.reshape(-1, 1))
+    plain = ConfidenceHNC().fit(X, y)
+    assert column.p_wrong_.tobytes() == plain.p_wrong_.tobytes()
+    assert column.label_distributions_.tobytes() == plain.label_distributions_.tobytes()
