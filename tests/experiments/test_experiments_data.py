@@ -15,6 +15,7 @@ import pytest
 from labelcut.experiments import data, drawn, noise
 from labelcut.experiments.loading import load, make_rare, rows_of, title_of
 from labelcut.experiments.noise_kinds import KINDS
+from labelcut.experiments.synthetic import Synthetic, synthetic_grid
 
 NEIGHBOUR = Path(__file__).resolve().parents[3] / "shared" / "data" / "raw"
 
@@ -190,14 +191,14 @@ def test_the_sources_agree_with_the_papers_table():
 
 
 def test_the_grid_has_540_configurations_with_four_data_sets_each():
-    grid = data.synthetic_grid()
+    grid = synthetic_grid()
     assert len({config.name for config in grid}) == 2160
     assert len({replace(config, copy=0) for config in grid}) == 540
-    assert all(data.Synthetic.from_name(config.name) == config for config in grid)
+    assert all(Synthetic.from_name(config.name) == config for config in grid)
 
 
 def test_a_synthetic_set_has_its_size_and_share_and_repeats():
-    config = data.Synthetic(200, 5, 30, 4, 0.5, "polytope", 3)
+    config = Synthetic(200, 5, 30, 4, 0.5, "polytope", 3)
     first, again = config.generate(), config.generate()
     assert first.X.shape == (200, 5)
     assert first.y.mean() == pytest.approx(0.3)
@@ -211,7 +212,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(name):
         load(name)
 
 
-TOY = data.Synthetic(101, 5, 40, 2, 1.0, "hypercube", 0).name
+TOY = Synthetic(101, 5, 40, 2, 1.0, "hypercube", 0).name
 
 
 def test_noise_is_exact_in_each_class():

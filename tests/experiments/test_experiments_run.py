@@ -18,11 +18,12 @@ from labelcut.cli import main
 from labelcut.experiments import cluster, result_lines, run, scores
 from labelcut.experiments.claims import open_claims
 from labelcut.experiments.command import experiment
-from labelcut.experiments.data import REAL, synthetic_grid
+from labelcut.experiments.data import REAL
 from labelcut.experiments.loading import load, rows_of
 from labelcut.experiments.methods import METHODS, Method
 from labelcut.experiments.methods.base import Outcome
 from labelcut.experiments.noise import Task
+from labelcut.experiments.synthetic import synthetic_grid
 
 TOY = "synthetic:n60:f3:p50:c1:s2:hypercube:0"
 OTHER = "synthetic:n80:f3:p50:c1:s2:hypercube:0"

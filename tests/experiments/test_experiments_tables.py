@@ -13,11 +13,12 @@ from labelcut.errors import BadTable
 from labelcut.experiments import figures, report, result_lines
 from labelcut.experiments.chapters import CHAPTERS
 from labelcut.experiments.command import experiment
-from labelcut.experiments.data import REAL, synthetic_grid
+from labelcut.experiments.data import REAL
 from labelcut.experiments.lines import Lines, p_values
 from labelcut.experiments.printed import printed, reproductions
 from labelcut.experiments.reading import reading
 from labelcut.experiments.render import Table
+from labelcut.experiments.synthetic import synthetic_grid
 from labelcut.experiments.tables.ablation import ablation_table
 from labelcut.experiments.tables.headline import headline_tables, losses
 from labelcut.experiments.tables.noise import confidence_table

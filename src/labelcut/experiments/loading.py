@@ -15,11 +15,11 @@ from labelcut.experiments.data import (
     REAL,
     Codes,
     DataSet,
-    Synthetic,
     load_original,
     load_real,
 )
 from labelcut.experiments.drawn import DRAWN, draw
+from labelcut.experiments.synthetic import Synthetic
 
 RARE = "rare"
 RARE_SHARE = 0.05

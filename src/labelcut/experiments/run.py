@@ -26,7 +26,7 @@ from labelcut.experiments import scores
 from labelcut.experiments.claims import Claims, open_claims
 from labelcut.experiments.cluster import cluster
 from labelcut.experiments.crowds import crowd_rows, is_crowd, make_crowd, score_crowd
-from labelcut.experiments.data import REAL, Synthetic, synthetic_grid
+from labelcut.experiments.data import REAL
 from labelcut.experiments.drawn import DRAWN
 from labelcut.experiments.kept import Kept
 from labelcut.experiments.loading import load, rows_of
@@ -37,6 +37,7 @@ from labelcut.experiments.noise_kinds import KINDS, UNIFORM
 from labelcut.experiments.pictures import is_pictures, make_pictures, picture_rows, score_pictures
 from labelcut.experiments.result_lines import Arrivals, Record, append_line, key_of, read_lines
 from labelcut.experiments.study_file import read_study_file
+from labelcut.experiments.synthetic import Synthetic, synthetic_grid
 
 PACKAGES = ("labelcut", "numpy", "scipy", "scikit-learn")
 

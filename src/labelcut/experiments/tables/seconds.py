@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labelcut.experiments.data import REAL, Synthetic
+from labelcut.experiments.data import REAL
 from labelcut.experiments.lines import Lines
 from labelcut.experiments.loading import title_of
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import printed
 from labelcut.experiments.render import Table, beside_printed
 from labelcut.experiments.result_lines import Record
+from labelcut.experiments.synthetic import Synthetic
 
 
 def time_table(lines: Lines, noise: str) -> Table:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from labelcut.experiments.data import REAL, Synthetic
+from labelcut.experiments.data import REAL
 from labelcut.experiments.lines import Lines, p_values, paired
 from labelcut.experiments.methods import METHODS
 from labelcut.experiments.printed import printed
 from labelcut.experiments.render import Table, beside_printed, p_text
 from labelcut.experiments.result_lines import Record
+from labelcut.experiments.synthetic import Synthetic
 
 PRINTED_RIVALS = ("dividemix", "cl", "coteaching")
 PARAMETERS = {
