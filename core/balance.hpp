@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "block.hpp"
 #include "crew.hpp"
 #include "grouping.hpp"
+#include "search.hpp"
 #include "sum.hpp"
 
 namespace labelcut {
@@ -20,17 +22,28 @@ namespace labelcut {
 // cheaper, and comes first. Between two neighbours as much flows as makes them join at the same t, or as the arcs allow; over
 // and over, this converges to the flow that is maximal at every t. Where it has come close, nodes in the order of their own
 // thresholds fall into pieces that no arc with room leaves towards a later one. The flow at hand proves each such cut, so it
-// need not have converged. A sweep costs a fortieth of a maximum flow; distant nodes need many.
+// need not have converged. A sweep costs a fortieth of a maximum flow; distant nodes need many. The flow that a piece goes on
+// with is close to the one it needs, so that its next flows take less time, too.
+//
+// Threads share a sweep of a large block. Its nodes are cut into kStrips strips, and edges lie by the pair of strips they join:
+// a tile. Tiles that have no strip in common wait for nothing of each other. In round r of a sweep these are the tiles of
+// strips s and s ^ r, so every edge has its turn in one of kStrips rounds, and what a sweep computes does not depend on who
+// does which tile. Two strips also stay in the cache of a core, which the nodes of a large block do not.
 class Balance {
  public:
-  Balance(Block& block, Pace& pace) : block_(block), pace_(pace), nodes_(block.size()), piece_of_(block.size()) {}
+  Balance(Block& block, Crew& crew, Pace& pace)
+      : block_(block),
+        crew_(crew),
+        pace_(pace),
+        n_strips_(block.size() < kWorthStrips ? 1 : kStrips),
+        n_lower_(block.size()),
+        nodes_(block.size()),
+        piece_of_(block.size()) {}
 
-  // Whether sweeps may pay: every node has a threshold of its own or makes no difference, and the block is not so large
-  // that other threads would wait for them.
+  // Whether sweeps may pay: every node has a threshold of its own or makes no difference.
   static bool is_worthwhile(const Block& block) {
-    constexpr Index kFewNodes = 64, kManyNodes = 1 << 17;
-    constexpr std::size_t kManyArcs = 1 << 21;
-    if (block.size() < kFewNodes || block.size() > kManyNodes || block.head.size() > kManyArcs) return false;
+    constexpr Index kFewNodes = 64, kManyArcsEach = 64;
+    if (block.size() < kFewNodes || block.head.size() / kManyArcsEach > block.size()) return false;
     if (block.is_careful() || block.is_balanced) return false;
     for (Index i = 0; i < block.size(); ++i) {
       double passes = std::abs(block.held[i].base);
@@ -60,6 +73,10 @@ class Balance {
   }
 
  private:
+  static constexpr Index kStrips = 32;            // a power of two, for the rounds
+  static constexpr Index kWorthStrips = 1 << 16;  // nodes; fewer are in the cache anyway, and swept in a moment
+  static constexpr Index kRanks = 32;             // the edges of a node beyond these are together
+
   struct Node {
     double pull;  // minus its own threshold
     double give;  // how far a unit of flow moves it
@@ -68,61 +85,102 @@ class Balance {
     Index from, to;
     double flow;
     double least, most;
-    double stiffness;  // how much flow changes the difference of the thresholds by one
   };
 
-  // Calls visit(node, arc, edge) for every pair of opposite arcs. Edges are numbered such that those of a node lie far
-  // apart: then the next one need not wait for the last.
+  Index strip_of(Index i) const { return static_cast<Index>(std::uint64_t{i} * n_strips_ / block_.size()); }
+  Index strip_start(Index strip) const {
+    return static_cast<Index>((std::uint64_t{strip} * block_.size() + n_strips_ - 1) / n_strips_);
+  }
+  std::size_t n_edges() const { return block_.head.size() / 2; }
+  std::uint64_t first_upper(Index i) const { return block_.first[i] + n_lower_[i]; }
+
+  // Memory answers late.
+  void prefetch_mates(Index i) const {
+    for (std::uint64_t a = first_upper(i); a < block_.first[i + 1]; ++a) {
+      const std::uint64_t mate = block_.mate_of(a);
+      prefetch(&block_.room[mate]);
+      prefetch(&block_.head[mate]);
+    }
+  }
+
+  // Calls visit(node, arc, place) for every pair of opposite arcs, nodes of different strips on different threads; a visit may
+  // change the arc and its mate. A place is a tile and, within it, how many edges of the node came before: edges are
+  // numbered such that those of a node lie far apart, so that the next one need not wait for the last.
+  template <typename Visit>
+  void for_each_upper_arc(const Visit& visit) {
+    crew_.run(n_strips_, [&](std::size_t chunk) {
+      const auto strip = static_cast<Index>(chunk);
+      const Index end = strip_start(strip + 1);
+      for (Index i = strip_start(strip); i < end; ++i) {
+        if (i + 4 < end) prefetch_mates(i + 4);
+        const std::uint64_t upper = first_upper(i);
+        for (std::uint64_t a = upper; a < block_.first[i + 1]; ++a) {
+          const Index other = strip_of(block_.head[a] & head::kTo), rank = static_cast<Index>(a - upper);
+          visit(i, a, (std::size_t{strip} * n_strips_ + other) * kRanks + std::min(rank, kRanks - 1));
+        }
+      }
+      pace_.tick();
+    });
+  }
+
+  // Calls visit(node, arc, edge) for every pair of opposite arcs.
   template <typename Visit>
   void for_each_edge(const Visit& visit) {
-    std::vector<Index> next;  // by how many edges of the node came before
-    std::vector<Index> n_upper(block_.size());
-    for (Index i = 0; i < block_.size(); ++i) {
-      const auto begin = block_.head.begin() + static_cast<std::ptrdiff_t>(block_.first[i]);
-      const auto end = block_.head.begin() + static_cast<std::ptrdiff_t>(block_.first[i + 1]);
-      n_upper[i] = static_cast<Index>(std::count_if(begin, end, [i](Index head) { return (head & head::kTo) > i; }));
-      if (n_upper[i] >= next.size()) next.resize(n_upper[i] + 1, 0);
-      ++next[n_upper[i]];
-    }
-    // Nodes with more than k upper arcs, then where the k-th edges begin.
-    Index n_more = 0;
-    for (std::size_t k = next.size(); k-- > 0;) n_more += std::exchange(next[k], n_more);
-    std::exclusive_scan(next.begin(), next.end(), next.begin(), Index{0});
-    for (Index i = 0; i < block_.size(); ++i) {
-      const std::uint64_t upper = block_.first[i + 1] - n_upper[i];
-      for (Index k = 0; k < n_upper[i]; ++k) visit(i, upper + k, next[k]++);
+    std::vector<std::uint64_t> next = start_;
+    for_each_upper_arc([&](Index i, std::uint64_t arc, std::size_t place) { visit(i, arc, next[place]++); });
+  }
+
+  // Calls visit(edge) for every edge, tile by tile.
+  template <typename Visit>
+  void for_each_in_tiles(const Visit& visit) {
+    for (Index round = 0; round < n_strips_; ++round) {
+      crew_.run(n_strips_, [&](std::size_t strip) {
+        const std::size_t other = strip ^ round;
+        if (other < strip) return;
+        const std::size_t tile = (strip * n_strips_ + other) * kRanks;
+        for (std::uint64_t e = start_[tile]; e < start_[tile + kRanks]; ++e) visit(edges_[e]);
+      });
+      pace_.tick();
     }
   }
 
   void list_edges() {
+    for (Index i = 0; i < block_.size(); ++i) {
+      const auto begin = block_.head.begin() + static_cast<std::ptrdiff_t>(block_.first[i]);
+      const auto end = block_.head.begin() + static_cast<std::ptrdiff_t>(block_.first[i + 1]);
+      n_lower_[i] = static_cast<Index>(std::count_if(begin, end, [i](Index head) { return (head & head::kTo) < i; }));
+    }
+    start_.assign(std::size_t{n_strips_} * n_strips_ * kRanks + 1, 0);
+    for_each_upper_arc([&](Index, std::uint64_t, std::size_t place) { ++start_[place + 1]; });
+    std::partial_sum(start_.begin(), start_.end(), start_.begin());
     for (Index i = 0; i < block_.size(); ++i) nodes_[i].give = 1 / block_.slope[i];
-    restate_pulls();
-    edges_.resize(block_.head.size() / 2);
-    for_each_edge([&](Index i, std::uint64_t arc, Index edge) {
+    edges_.reset(new Edge[n_edges()]);  // not filled with zeros first
+    for_each_edge([&](Index i, std::uint64_t arc, std::uint64_t edge) {
       const Index j = block_.head[arc] & head::kTo;
-      edges_[edge] = {i, j, 0.0, -block_.room[block_.mate_of(arc)], block_.room[arc], 1 / (nodes_[i].give + nodes_[j].give)};
+      edges_[edge] = {i, j, 0.0, -block_.room[block_.mate_of(arc)], block_.room[arc]};
     });
+    restate_pulls();
   }
 
   void sweep(double relaxation) {
-    for (Edge& edge : edges_) {
+    for_each_in_tiles([&](Edge& edge) {
       Node &from = nodes_[edge.from], &to = nodes_[edge.to];
       const double pull_from = from.pull, pull_to = to.pull, before = edge.flow;
-      const double wanted = before + relaxation * edge.stiffness * (pull_from - pull_to);
+      const double wanted = before + relaxation * (pull_from - pull_to) / (from.give + to.give);
       edge.flow = std::max(edge.least, std::min(edge.most, wanted));
       const double moved = edge.flow - before;
       from.pull = pull_from - moved * from.give;
       to.pull = pull_to + moved * to.give;
-    }
+    });
   }
 
   // Frees the pulls from the rounding of all the steps.
   void restate_pulls() {
     for (Index i = 0; i < block_.size(); ++i) nodes_[i].pull = block_.held[i].base;
-    for (const Edge& edge : edges_) {
+    for_each_in_tiles([&](const Edge& edge) {
       nodes_[edge.from].pull -= edge.flow;
       nodes_[edge.to].pull += edge.flow;
-    }
+    });
     for (Index i = 0; i < block_.size(); ++i) {
       const double slope = block_.slope[i];
       nodes_[i].pull = slope > 0 ? nodes_[i].pull / slope : -kInfinity;
@@ -139,7 +197,8 @@ class Balance {
     for (Index k = 0; k < n; ++k) rank[order[k].second] = k;
     std::vector<Index> reach(n);
     std::iota(reach.begin(), reach.end(), 0);
-    for (const Edge& edge : edges_) {
+    for (std::size_t e = 0; e < n_edges(); ++e) {
+      const Edge& edge = edges_[e];
       const Index from = rank[edge.from], to = rank[edge.to];
       if (edge.flow < edge.most) reach[from] = std::max(reach[from], to);
       if (edge.flow > edge.least) reach[to] = std::max(reach[to], from);
@@ -162,26 +221,31 @@ class Balance {
   void keep_flow() {
     std::vector<Sum> base(block_.size());
     for (Index i = 0; i < block_.size(); ++i) base[i].add(block_.held[i].base);
-    for_each_edge([&](Index i, std::uint64_t arc, Index edge) {
-      const Edge& ended = edges_[edge];
-      const std::uint64_t mate = block_.mate_of(arc);
-      const auto fill = [&](std::uint64_t a, std::uint64_t opposite, double room) {
-        block_.room[a] = room;
-        block_.head[a] = room > 0 ? block_.head[a] | head::kHasRoom : block_.head[a] & ~head::kHasRoom;
-        block_.head[opposite] =
-            room > 0 ? block_.head[opposite] | head::kMateHasRoom : block_.head[opposite] & ~head::kMateHasRoom;
-      };
-      fill(arc, mate, ended.most - ended.flow);
-      fill(mate, arc, ended.flow - ended.least);
-      base[i].add(-ended.flow);
-      base[ended.to].add(ended.flow);
+    for_each_in_tiles([&](const Edge& edge) {
+      base[edge.from].add(-edge.flow);
+      base[edge.to].add(edge.flow);
     });
     for (Index i = 0; i < block_.size(); ++i) block_.held[i].base = base[i].value();
+    for_each_edge([&](Index, std::uint64_t arc, std::uint64_t edge) {
+      const Edge& ended = edges_[edge];
+      const double room = ended.most - ended.flow, back = ended.flow - ended.least;
+      const Index flags = (room > 0 ? head::kHasRoom : 0) | (back > 0 ? head::kMateHasRoom : 0);
+      const Index back_flags = (back > 0 ? head::kHasRoom : 0) | (room > 0 ? head::kMateHasRoom : 0);
+      const std::uint64_t mate = block_.mate_of(arc);
+      block_.room[arc] = room;
+      block_.room[mate] = back;
+      block_.head[arc] = ended.to | flags;
+      block_.head[mate] = ended.from | back_flags;
+    });
   }
 
   Block& block_;
+  Crew& crew_;
   Pace& pace_;
-  std::vector<Edge> edges_;
+  const Index n_strips_;
+  std::vector<std::uint64_t> start_;  // edges of tile and rank: start_[place] .. start_[place + 1]
+  std::vector<Index> n_lower_;        // per node, its arcs to lower nodes; the others are its upper arcs
+  std::unique_ptr<Edge[]> edges_;
   std::vector<Node> nodes_;
   std::vector<Index> piece_of_;
 };

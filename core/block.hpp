@@ -76,6 +76,12 @@ struct Block {
   void rescale(double cost_factor, double slope_factor);
   void remember_start();
   void undo_flow();
+  void resize_nodes(std::size_t n_nodes) {
+    first.resize(n_nodes + 1);
+    held.resize(n_nodes);
+    slope.resize(n_nodes);
+    id.resize(n_nodes);
+  }
   void resize_arcs(std::size_t n_arcs) {
     head.resize(n_arcs);
     mate.resize(n_arcs);

@@ -47,10 +47,12 @@ class Flow {
 
   // Afterwards no excess can reach a deficit; returned are the distances of the nodes that still can.
   Marks run() {
-    // An exact measurement costs about as much as this many looks at arcs.
-    const std::uint64_t worth_measuring = (first_[n_] + 4 * std::uint64_t{n_}) / 2;
     if (block_.is_careful()) drop_rounding();
     begin_next_to_deficits();
+    // An exact measurement costs as much as this many looks at arcs. If few nodes have excess half as many are spent: it likely
+    // has far to go, and strays where labels are not exact.
+    const bool are_few = n_active_ < n_ / 16;
+    const std::uint64_t worth_measuring = (first_[n_] + 4 * std::uint64_t{n_}) / (are_few ? 4 : 2);
     for (;;) {
       while (n_active_ > 0) {
         discharge(pop());
@@ -120,16 +122,9 @@ class Flow {
       label_.set(i, is_deficit ? 0 : Marks::kUnreachable);
       if (is_deficit) deficits.push_back(i);
     }
-    const bool is_alone = crew_.is_alone();
-    const auto spread = [&](Index j, Label steps, std::vector<Index>& found) {
-      for (std::uint64_t a = first_[j]; a < first_[j + 1]; ++a) {
-        const Index i = head_[a] & head::kTo;
-        // One branch on both conditions: each alone is a coin toss.
-        const bool is_new = ((head_[a] & head::kMateHasRoom) != 0) & (label_[i] == Marks::kUnreachable);
-        if (is_new && label_.claim(i, steps, is_alone)) found.push_back(i);
-      }
-    };
-    is_complete_ = breadth_first(block_, label_, std::move(deficits), most, crew_, pace_, spread);
+    // Against the arcs: from a node to those that have room to it.
+    const auto distance = [](Label steps) { return steps; };
+    is_complete_ = breadth_first(block_, label_, std::move(deficits), most, head::kMateHasRoom, distance, crew_, pace_);
     std::fill(cursor_.begin(), cursor_.end(), 0);
     front_ = back_ = n_active_ = 0;
     far_.clear();

@@ -56,36 +56,44 @@ inline std::unique_ptr<Block> first_block(const Pairs& pairs, const double* cost
   return block;
 }
 
-// The nodes of one group with the arcs among them; where they lie in the order of joining is left to the caller.
-inline std::unique_ptr<Block> copy_group(const Block& block, const Grouping& grouping, std::size_t group) {
+// Writes the nodes of one group with the arcs among them into `to`, whose arrays are large enough. It may be the block itself:
+// nothing is written before it was read.
+inline void write_group(const Block& block, const Grouping& grouping, std::size_t group, Block& to) {
   const Index start = grouping.start[group], n = grouping.size(group);
+  std::uint64_t n_arcs = 0;
+  // Lists are sorted and nodes come in order, so each node's arcs are met from the other side in their own order.
+  std::vector<Index> n_met(n, 0);
+  for (Index k = 0; k < n; ++k) {
+    const Index i = grouping.node_at[start + k];
+    const std::uint64_t begin = block.first[i], end = block.first[i + 1];
+    to.first[k] = n_arcs;
+    to.held[k] = block.held[i];
+    to.slope[k] = block.slope[i];
+    to.id[k] = block.id[i];
+    for (std::uint64_t a = begin; a < end; ++a) {
+      const Index j = grouping.place[block.head[a] & head::kTo] - start;
+      if (j >= n) continue;
+      to.head[n_arcs] = j | (block.head[a] & ~head::kTo);
+      to.mate[n_arcs] = n_met[j]++;
+      to.room[n_arcs++] = block.room[a];
+    }
+  }
+  to.first[n] = n_arcs;
+  to.resize_nodes(n);
+  to.resize_arcs(n_arcs);
+}
+
+// A block of one group; where it lies in the order of joining is left to the caller.
+inline std::unique_ptr<Block> copy_group(const Block& block, const Grouping& grouping, std::size_t group) {
   std::uint64_t n_arcs_at_most = 0;
-  for (Index k = start; k < start + n; ++k) {
+  for (Index k = grouping.start[group]; k < grouping.start[group + 1]; ++k) {
     const Index i = grouping.node_at[k];
     n_arcs_at_most += block.first[i + 1] - block.first[i];
   }
   auto child = std::make_unique<Block>();
-  child->reserve(n, n_arcs_at_most);
+  child->resize_nodes(grouping.size(group));
   child->resize_arcs(n_arcs_at_most);
-  std::uint64_t n_arcs = 0;
-  // Lists are sorted and nodes come in order, so each node's arcs are met from the other side in their own order.
-  std::vector<Index> n_met(n, 0);
-  for (Index k = start; k < start + n; ++k) {
-    const Index i = grouping.node_at[k];
-    child->first.push_back(n_arcs);
-    child->held.push_back(block.held[i]);
-    child->slope.push_back(block.slope[i]);
-    child->id.push_back(block.id[i]);
-    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
-      const Index j = grouping.place[block.head[a] & head::kTo] - start;
-      if (j >= n) continue;
-      child->head[n_arcs] = j | (block.head[a] & ~head::kTo);
-      child->mate[n_arcs] = n_met[j]++;
-      child->room[n_arcs++] = block.room[a];
-    }
-  }
-  child->first.push_back(n_arcs);
-  child->resize_arcs(n_arcs);
+  write_group(block, grouping, group, *child);
   return child;
 }
 

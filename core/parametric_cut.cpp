@@ -14,6 +14,7 @@
 #include "block.hpp"
 #include "components.hpp"
 #include "crew.hpp"
+#include "even_out.hpp"
 #include "flow.hpp"
 #include "make_block.hpp"
 #include "pairs.hpp"
@@ -103,30 +104,36 @@ class Solver {
 
   // Settles what it can and returns the parts that are blocks again.
   std::vector<std::unique_ptr<Block>> divide(std::unique_ptr<Block> block, Crew& crew) {
-    if (const auto components = find_components(*block)) return take_apart(*block, *components);
-    if (Balance::is_worthwhile(*block)) return cut_along_gaps(*block);
+    if (const auto components = find_components(*block)) return take_apart(std::move(block), *components);
+    if (Balance::is_worthwhile(*block)) return cut_along_gaps(std::move(block), crew);
     return cut_at_threshold(std::move(block), crew);
   }
 
   // Each group goes on by itself: no arc with room leads from it to a later one.
-  std::vector<std::unique_ptr<Block>> take_apart(const Block& block, const Grouping& groups) {
+  std::vector<std::unique_ptr<Block>> take_apart(std::unique_ptr<Block> block, const Grouping& groups) {
     std::vector<std::unique_ptr<Block>> children;
+    std::size_t largest = 0;
+    for (std::size_t k = 1; k < groups.n_groups(); ++k) largest = groups.size(k) > groups.size(largest) ? k : largest;
+    const bool stays = is_most_of(*block, groups, largest);
     for (std::size_t k = 0; k < groups.n_groups(); ++k) {
-      if (groups.size(k) == 1 && settle_alone(block, groups, k)) continue;
-      children.push_back(extract(block, groups, k));
+      if (stays && k == largest) continue;
+      if (groups.size(k) == 1 && settle_alone(*block, groups, k)) continue;
+      children.push_back(extract(*block, groups, k));
     }
+    if (stays) children.push_back(reduce(std::move(block), groups, largest));
     return children;
   }
 
   // As many cuts as balance finds.
-  std::vector<std::unique_ptr<Block>> cut_along_gaps(Block& block) {
-    const Grouping pieces = Balance(block, pace_).run();
-    block.is_balanced = true;
-    return take_apart(block, pieces);
+  std::vector<std::unique_ptr<Block>> cut_along_gaps(std::unique_ptr<Block> block, Crew& crew) {
+    const Grouping pieces = Balance(*block, crew, pace_).run();
+    block->is_balanced = true;
+    return take_apart(std::move(block), pieces);
   }
 
   // The cut at the block's own threshold, by one flow.
   std::vector<std::unique_ptr<Block>> cut_at_threshold(std::unique_ptr<Block> block, Crew& crew) {
+    if (EvenOut::is_worthwhile(*block)) EvenOut(*block, crew, pace_).run();
     const Grouping parts = split(*block, Flow(*block, crew, pace_).run(), crew, pace_);
     std::vector<std::unique_ptr<Block>> children(2);
     const auto place = [&](Part part, bool is_outside) {
@@ -142,15 +149,29 @@ class Solver {
       } else if (n == block->size()) {  // nothing was split off: only rounding says that it is apart from t
         settle(*block, parts, part, block->t);
       } else {
-        children[part == kLate] = extract(*block, parts, part);
-        (part == kEarly ? children[0]->high : children[1]->low) = block->t;
+        const double t = block->t;
+        const bool stays = is_most_of(*block, parts, part);
+        children[part == kLate] = stays ? reduce(std::move(block), parts, part) : extract(*block, parts, part);
+        (part == kEarly ? children[0]->high : children[1]->low) = t;
       }
     };
+    const auto place_early = [&] {
+      if (parts.size(kEarly) > 0) place(kEarly, block->t <= t_min_);
+    };
+    const auto place_late = [&] {
+      if (parts.size(kLate) > 0) place(kLate, block->t >= t_max_);
+    };
     settle(*block, parts, kTied, block->t < t_max_ ? block->t : kInfinity);
-    crew.run(2, [&](std::size_t k) {
-      if (k == 0 && parts.size(kEarly) > 0) place(kEarly, block->t <= t_min_);
-      if (k == 1 && parts.size(kLate) > 0) place(kLate, block->t >= t_max_);
-    });
+    // What most of the block goes into takes it over, so it comes last.
+    if (is_most_of(*block, parts, kEarly)) {
+      place_late();
+      place_early();
+    } else if (is_most_of(*block, parts, kLate)) {
+      place_early();
+      place_late();
+    } else {
+      crew.run(2, [&](std::size_t k) { k == 0 ? place_early() : place_late(); });
+    }
     children.erase(std::remove(children.begin(), children.end(), nullptr), children.end());
     return children;
   }
@@ -167,7 +188,11 @@ class Solver {
   }
 
   double clip(double t) const { return std::min(std::max(t, t_min_), t_max_); }
+  static bool is_most_of(const Block& block, const Grouping& grouping, std::size_t group) {
+    return grouping.size(group) > block.size() / 2 && !block.is_careful();
+  }
   std::unique_ptr<Block> extract(const Block& block, const Grouping& grouping, std::size_t group) const;
+  std::unique_ptr<Block> reduce(std::unique_ptr<Block> block, const Grouping& grouping, std::size_t group) const;
   bool nudge(Block& block, Part part) const;
 
   const double t_min_;  // in units, see Units
@@ -221,6 +246,15 @@ std::unique_ptr<Block> Solver::extract(const Block& block, const Grouping& group
   if (block.is_careful()) start_anew(block, grouping, group, *child);
   move_to_mean(*child);
   return child;
+}
+
+// The same in the memory of a block that is not needed any more: new memory costs as much as the copy.
+std::unique_ptr<Block> Solver::reduce(std::unique_ptr<Block> block, const Grouping& grouping, std::size_t group) const {
+  write_group(*block, grouping, group, *block);
+  block->position += grouping.start[group];
+  block->heaviest = 0;
+  move_to_mean(*block);
+  return block;
 }
 
 // Moves a block to the t at which its excesses add up to nothing.

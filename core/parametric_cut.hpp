@@ -19,7 +19,8 @@
 //     block.hpp       the others are a block: nodes that join inside an interval of t. A block
 //     components.hpp    falls apart where it does not hang together,
 //     balance.hpp       or is cut at many thresholds at once,
-//     flow.hpp          or gets a maximum flow at its own threshold
+//     even_out.hpp      or, perhaps evened out along a tree,
+//     flow.hpp          gets a maximum flow at its own threshold
 //     split.hpp           and is split by it into early, tied and late
 //     make_block.hpp  of which early and late are blocks again
 //     thresholds.hpp  at the end each group's threshold is computed anew from the given numbers
@@ -38,8 +39,9 @@
 // and of the nodes (about 60 bytes).
 //
 // Sources: Gallo, Grigoriadis, Tarjan (1989) for the nesting; Goldberg, Tarjan (1988) and Cherkassky, Goldberg (1997) for
-// push-relabel with exact distances; Tarjan, Ward, Zhang, Zhou, Mao (2006) for balancing arcs; the divide and conquer over
-// thresholds is folklore of isotonic and total-variation problems (Hochbaum 2001; Chambolle, Darbon 2009).
+// push-relabel with exact distances; Beamer, Asanovic, Patterson (2012) for searches that look back; Tarjan, Ward, Zhang,
+// Zhou, Mao (2006) for balancing arcs; the divide and conquer over thresholds is folklore of isotonic and total-variation
+// problems (Hochbaum 2001; Chambolle, Darbon 2009).
 
 #pragma once
 

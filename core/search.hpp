@@ -59,40 +59,107 @@ class Marks {
   std::unique_ptr<std::atomic<Label>[]> marks_;
 };
 
-// Calls visit(node, steps, found) on the frontier, then on all that was found, and so on, for so many steps; false if
-// something was left to visit. Large frontiers are shared; the order of visits within a step is then open, so it must not
-// matter.
-template <typename Visit>
-bool breadth_first(const Block& block, const Marks& marks, std::vector<Index> frontier, Label most_steps, Crew& crew,
-                   Pace& pace, const Visit& visit) {
-  constexpr std::size_t kWorthSharing = 4096;
-  constexpr std::size_t kChunks = 32;
-  const auto visit_range = [&](std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
+// The flags of an arc, seen from its other end.
+constexpr Index mirrored(Index flags) {
+  return ((flags & head::kHasRoom) != 0 ? head::kMateHasRoom : 0) | ((flags & head::kMateHasRoom) != 0 ? head::kHasRoom : 0);
+}
+
+// Breadth first over arcs that have all of some flags: everything unreachable that is found after so many steps gets
+// mark_after(steps). The frontier has mark_after(0) already.
+//
+// A step either looks from the frontier at all its arcs or, once the frontier is large, from what is left at its own, and there
+// only as far as the first that leads back into the frontier: fewer looks, and in the order of memory. Threads share a large
+// step; the order in which nodes are found is then open, their marks are not.
+template <typename MarkAfter>
+class BreadthFirst {
+ public:
+  BreadthFirst(const Block& block, Marks& marks, Index over, const MarkAfter& mark_after, Crew& crew, Pace& pace)
+      : block_(block), marks_(marks), over_(over), mark_after_(mark_after), crew_(crew), pace_(pace) {}
+
+  // False if something was left to find after the last step.
+  bool run(std::vector<Index> frontier, Label most_steps) {
+    frontier_ = std::move(frontier);
+    std::size_t n_left = block_.size() - std::min<std::size_t>(frontier_.size(), block_.size());
+    for (Label steps = 1; !frontier_.empty() && steps <= most_steps; ++steps) {
+      if (n_left / kFewerLooks < frontier_.size()) {
+        take_step(block_.size(), [&](std::size_t begin, std::size_t end, auto& found) { look_back(begin, end, steps, found); });
+      } else {
+        take_step(frontier_.size(),
+                  [&](std::size_t begin, std::size_t end, auto& found) { look_ahead(begin, end, steps, found); });
+      }
+      n_left -= std::min(n_left, frontier_.size());
+      pace_.tick();
+    }
+    return frontier_.empty();
+  }
+
+ private:
+  static constexpr std::size_t kFewerLooks = 2;  // nodes left per node of the frontier: 1 and 4 take a tenth longer
+  static constexpr std::size_t kWorthSharing = 4096, kChunks = 32;
+
+  template <typename Look>
+  void take_step(std::size_t n, const Look& look) {
+    found_.clear();
+    if (crew_.is_alone() || n < kWorthSharing) {
+      look(0, n, found_);
+    } else {
+      found_by_chunk_.resize(kChunks);
+      crew_.run(kChunks, [&](std::size_t chunk) {
+        found_by_chunk_[chunk].clear();
+        look(n * chunk / kChunks, n * (chunk + 1) / kChunks, found_by_chunk_[chunk]);
+      });
+      for (const auto& part : found_by_chunk_) found_.insert(found_.end(), part.begin(), part.end());
+    }
+    frontier_.swap(found_);
+  }
+
+  void look_ahead(std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
+    const bool is_alone = crew_.is_alone();
+    const Label mark = mark_after_(steps);
     for (std::size_t k = begin; k < end; ++k) {
       // Memory answers late: ask for the arcs of a node eight visits ahead, for the marks at their ends three ahead.
-      if (k + 8 < end) prefetch(block.head.data() + block.first[frontier[k + 8]]);
-      if (k + 3 < end) marks.prefetch_ends(block, frontier[k + 3]);
-      visit(frontier[k], steps, found);
+      if (k + 8 < end) prefetch(block_.head.data() + block_.first[frontier_[k + 8]]);
+      if (k + 3 < end) marks_.prefetch_ends(block_, frontier_[k + 3]);
+      const Index i = frontier_[k];
+      for (std::uint64_t a = block_.first[i]; a < block_.first[i + 1]; ++a) {
+        const Index j = block_.head[a] & head::kTo;
+        // One branch on both conditions: each alone is a coin toss.
+        const bool is_new = ((block_.head[a] & over_) == over_) & (marks_[j] == Marks::kUnreachable);
+        if (is_new && marks_.claim(j, mark, is_alone)) found.push_back(j);
+      }
     }
-  };
-  std::vector<Index> found;
-  std::vector<std::vector<Index>> found_by_chunk(crew.is_alone() ? 0 : kChunks);
-  for (Label steps = 1; !frontier.empty() && steps <= most_steps; ++steps) {
-    found.clear();
-    const std::size_t n = frontier.size();
-    if (crew.is_alone() || n < kWorthSharing) {
-      visit_range(0, n, steps, found);
-    } else {
-      crew.run(kChunks, [&](std::size_t chunk) {
-        found_by_chunk[chunk].clear();
-        visit_range(n * chunk / kChunks, n * (chunk + 1) / kChunks, steps, found_by_chunk[chunk]);
-      });
-      for (const auto& part : found_by_chunk) found.insert(found.end(), part.begin(), part.end());
-    }
-    frontier.swap(found);
-    pace.tick();
   }
-  return frontier.empty();
+
+  void look_back(std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
+    const Index over = mirrored(over_);
+    const Label mark = mark_after_(steps), last = mark_after_(steps - 1);
+    for (std::size_t k = begin; k < end; ++k) {
+      const auto i = static_cast<Index>(k);
+      if (marks_[i] != Marks::kUnreachable) continue;
+      for (std::uint64_t a = block_.first[i]; a < block_.first[i + 1]; ++a) {
+        const bool leads_back = ((block_.head[a] & over) == over) & (marks_[block_.head[a] & head::kTo] == last);
+        if (!leads_back) continue;
+        marks_.set(i, mark);
+        found.push_back(i);
+        break;
+      }
+    }
+  }
+
+  const Block& block_;
+  Marks& marks_;
+  const Index over_;
+  const MarkAfter& mark_after_;
+  Crew& crew_;
+  Pace& pace_;
+  std::vector<Index> frontier_, found_;
+  std::vector<std::vector<Index>> found_by_chunk_;
+};
+
+template <typename MarkAfter>
+bool breadth_first(const Block& block, Marks& marks, std::vector<Index> frontier, Label most_steps, Index over,
+                   const MarkAfter& mark_after, Crew& crew, Pace& pace) {
+  return BreadthFirst<MarkAfter>(block, marks, over, mark_after, crew, pace).run(std::move(frontier), most_steps);
 }
 
 }  // namespace labelcut

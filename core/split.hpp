@@ -47,17 +47,9 @@ inline bool has_slope(const Block& block, const Grouping& grouping, std::size_t 
 // Gives `mark` to every undecided node that can be reached over arcs with room from those in `start`.
 inline void mark_reachable(const Block& block, std::vector<Index> start, Mark mark, Marks& marks, Crew& crew,
                            Pace& pace) {
-  const bool is_alone = crew.is_alone();
   for (const Index i : start) marks.set(i, mark);
-  const auto spread = [&](Index i, Label, std::vector<Index>& found) {
-    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) {
-      const Index j = block.head[a] & head::kTo;
-      const int has_room = (block.head[a] & head::kHasRoom) != 0;
-      const int is_new = has_room & (marks[j] == Marks::kUnreachable);  // one branch, not two
-      if (is_new != 0 && marks.claim(j, mark, is_alone)) found.push_back(j);
-    }
-  };
-  breadth_first(block, marks, std::move(start), Marks::kFarthest, crew, pace, spread);
+  const auto same = [mark](Label) -> Label { return mark; };
+  breadth_first(block, marks, std::move(start), Marks::kFarthest, head::kHasRoom, same, crew, pace);
 }
 
 // Marks what the excess that a flow has left behind can still reach.

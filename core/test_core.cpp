@@ -135,12 +135,44 @@ void no_subset_is_cheaper_among_many_copies() {
   }
 }
 
+// Every node is joined to `n_chords` others anywhere, and pulled up or down by chance: most of them join together.
+Problem web(int n, int n_chords) {
+  std::mt19937 random(9);
+  std::vector<std::vector<std::int32_t>> ends(n);
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < n_chords; ++k) {
+      const int j = std::uniform_int_distribution<int>(0, n - 1)(random);
+      ends[i].push_back(j);
+      ends[j].push_back(i);
+    }
+  }
+  Problem problem;
+  for (int i = 0; i < n; ++i) {
+    std::sort(ends[i].begin(), ends[i].end());
+    ends[i].erase(std::unique(ends[i].begin(), ends[i].end()), ends[i].end());
+    for (const std::int32_t j : ends[i]) {
+      problem.column.push_back(j);
+      problem.capacity.push_back(0.1 + ((i ^ j) & 3));
+    }
+    problem.row_start.push_back(static_cast<std::int64_t>(problem.column.size()));
+    problem.cost.push_back(std::uniform_int_distribution<int>(-6, 6)(random));
+    problem.slope.push_back(1 + i % 3);
+  }
+  return problem;
+}
+
+// Large enough for threads to share searches, sweeps and trees.
 void threads_change_nothing() {
-  for (const bool has_slope_everywhere : {true, false}) {
-    const Problem problem = ring(50000, has_slope_everywhere);
+  for (const Problem& problem : {ring(70000), ring(70000, false), web(70000, 3)}) {
     const std::vector<double> one = problem.solve(1);
     expect(one == problem.solve(2) && one == problem.solve(4), "the same answer for any number of threads");
   }
+}
+
+void most_of_a_web_joins_together() {
+  std::vector<double> join_at = web(70000, 3).solve();
+  std::sort(join_at.begin(), join_at.end());
+  expect(join_at[join_at.size() / 4] == join_at[join_at.size() / 2], "most nodes of a web join together");
 }
 
 void floats_are_cut_as_the_same_doubles() {
@@ -353,6 +385,7 @@ int main() {
   no_subset_is_cheaper();
   no_subset_is_cheaper_among_many_copies();
   threads_change_nothing();
+  most_of_a_web_joins_together();
   floats_are_cut_as_the_same_doubles();
   a_range_only_cuts_off();
   a_throwing_poll_stops_the_solver();

@@ -64,6 +64,20 @@ def test_a_path_on_100_000_nodes_is_certified(kind):
     assert not verify(problem, CutPath(spoiled, problem)).is_optimal
 
 
+def test_a_group_of_most_nodes_is_found_whole_and_certified():
+    # Chords anywhere: a large block that is swept in strips, evened out along a tree, and searched both ways.
+    n = 80_000
+    rng = np.random.default_rng(3)
+    ends = rng.integers(n, size=(2, 4 * n))
+    chords = sparse.coo_array((rng.random(4 * n), ends), shape=(n, n)).tocsr()
+    problem = CutProblem(chords + chords.T, rng.normal(size=n), 1 + rng.random(n))
+    path = solve(problem, n_jobs=1)
+    middle = np.median(path.join_at)
+    assert n / 2 < np.count_nonzero(path.join_at == middle) < n
+    assert verify(problem, path).is_optimal
+    assert solve(problem, n_jobs=2).join_at.tobytes() == path.join_at.tobytes()
+
+
 @pytest.mark.parametrize("kind", ["P", "C"])
 def test_outliers_with_weights_down_to_1e_250_are_certified(kind):
     # Heavy tails: some points are so far out that their likeness to any other is all but nothing.
