@@ -77,6 +77,18 @@ def test_a_group_labeled_by_lot_is_not_taken_for_noise_of_a_rare_class(n_rows, s
     assert not rates_of(scores, given.astype(int)).is_own.any()
 
 
+def test_sides_that_fall_at_different_speeds_are_seldom_taken_for_one_sided_noise():
+    """Every label is right; the one class ends sharply, the other fades away."""
+    n_alarms = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        lead = rng.normal(size=700)
+        lead *= np.where(lead < 0, 0.9, 3.0)
+        codes = (rng.random(700) < expit(lead)).astype(int)
+        n_alarms += int(rates_of(class_scores(lead), codes).is_own.any())
+    assert n_alarms <= 2
+
+
 @pytest.mark.parametrize("n_classes", [4, 7, 10])
 def test_of_many_classes_several_may_have_rates_of_their_own(n_classes):
     """Labels of every second class are wrong at 20 %, and then carry the class before it."""

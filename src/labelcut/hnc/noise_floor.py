@@ -231,14 +231,15 @@ _LOG_SHAPES, _LOG_ANY_SHAPE = _log_shapes(), _log_any_shape()
 def _differing_classes(sides: list[_Side], by_shape: Floats, log_prior: Floats, is_open: Mask) -> Mask:
     """Return the classes whose rate clearly differs from that of all others.
 
-    Three things have to say so: the floors, at odds of five to one; the plain share of contrary labels among
-    the surest rows, by three standard errors; and a side that falls in a way of its own, or not at all, must
-    not explain the labels better. The floors are asked under one shape of overlap for all sides, since a
-    logistic truth has one slope: a side cannot explain by slow overlap what the others deny.
+    Two things have to say so: the plain share of contrary labels among the surest rows, by three standard
+    errors; and the floors, at odds of five to one both against a common rate and against a common rate with
+    one side that falls in a way of its own, or not at all. They are asked under one shape of overlap for all
+    sides, since a logistic truth has one slope: a side cannot explain by slow overlap what the others deny.
     """
     n_classes = len(sides)
     together = logsumexp(_over_rates(by_shape.sum(axis=0), log_prior) + _LOG_SHAPES)
     counts = np.array([_surest_counts(side, is_open) for side in sides])
+    least_odds = np.log(DIFFERENCE_ODDS * n_classes / 2)
     differs = np.zeros(n_classes, dtype=bool)
     for c in range(n_classes):
         is_c = np.arange(n_classes) == c
@@ -250,8 +251,7 @@ def _differing_classes(sides: list[_Side], by_shape: Floats, log_prior: Floats, 
         error = np.sqrt((share * (1.0 - share) / np.maximum(size, 1.0)).sum())
         differs[c] = (
             abs(share[0] - share[1]) > DIFFERENCE_ERRORS * error
-            and evidence - together > np.log(DIFFERENCE_ODDS * n_classes / 2)
-            and evidence > _odd_side(by_shape, log_prior, is_c)
+            and evidence - max(together, _odd_side(by_shape, log_prior, is_c)) > least_odds
         )
     # Of two classes each is all that the other differs from.
     return differs if n_classes > 2 else np.full(2, differs.all())
