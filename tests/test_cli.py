@@ -54,7 +54,7 @@ PARTS = {
         *("rows", "rows_in_file", "columns", "features", "labeled", "unlabeled", "suspects", "reviewed"),
         *("unsure", "no_evidence"),
     },
-    "estimate": {"wrong", "share", "labels"},
+    "estimate": {"wrong", "share", "contradicted", "labels"},
     "evidence": {
         *("text", "is_there", "auc", "auc_error", "balanced_accuracy", "balanced_accuracy_error", "z"),
     },
@@ -349,6 +349,7 @@ WRONG = [
     (["audit", "shop.csv", "--label", "churned", "--kind", "plan"], 2, "not of the form COLUMN=KIND"),
     (["audit", "shop.csv", "--label", "churned", "--positive", "maybe"], 2, "no row is labeled 'maybe'"),
     (["audit", "shop.csv", "--label", "churned", "--preset", "best"], 2, "'best' is not one of"),
+    (["audit", "shop.csv", "--label", "churned", "--flags", "some"], 2, "'some' is not one of"),
     (["audit", "shop.csv", "--label", "churned", "--out", "shop.csv/x"], 2, "is a file"),
     (["audit", "shop.csv", "--label", "visits"], 3, "looks like a number to predict"),
     (["aduit", "shop.csv"], 2, "no command 'aduit'; did you mean 'audit'?"),

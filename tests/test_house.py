@@ -15,7 +15,7 @@ import labelcut
 SOURCE = Path(labelcut.__file__).parent
 #: Every module stands in one of these rooms and may know the rooms named beside its own; the first line is
 #: known to all. `table` and `hnc` are two trunks that meet in `auditing`.
-COMMON = ["arrays", "errors", "parameters", "threads"]
+COMMON = ["arrays", "errors", "memory", "parameters", "threads"]
 ROOMS = {
     "cut": [],
     "graph": [],

@@ -85,6 +85,7 @@ def test_an_audit_of_annotators_writes_consensus_quality_disagreements_and_whom_
     assert people["quality"].is_monotonic_decreasing
     assert (people["standard_error"] > 0).all()
     summary = json.loads((folder / "out" / "summary.json").read_text())
+    assert summary["estimate"]["contradicted"] == 0, "what the consensus contradicts is a suspect"
     said = summary["annotators"]
     assert said["form"] == "wide"
     assert said["labels"] == list(ACCURACY)

@@ -74,13 +74,14 @@ def test_headline_estimate_curve_and_probabilities_say_the_same(audit):
     assert title == f"{n} of {facts['counts']['labeled']} labels look wrong"
 
 
-def headline(n, labeled, wrong, found, *, is_known=True, is_there=True):
-    """The headline of an audit with so many suspects and so many wrong labels expected."""
+def told(n, labeled, wrong, found, *, is_known=True, is_there=True, contradicted=0):
+    """What is told of an audit with so many suspects and so many wrong labels expected."""
     facts = {
         "counts": {"left_out": 0, "suspects": n, "labeled": labeled},
         "estimate": {
             "wrong": wrong,
             "share": wrong / labeled if is_known else None,
+            "contradicted": contradicted,
             "labels": labeled,
             "is_known": is_known,
         },
@@ -89,8 +90,25 @@ def headline(n, labeled, wrong, found, *, is_known=True, is_there=True):
         "unlabeled": {"text": ""},
         "annotators": None,
     }
-    told = tell_headline(facts)
-    return told["number"] + told["title"], told["lines"][0]
+    found = tell_headline(facts)
+    return found["number"] + found["title"], found["lines"]
+
+
+def headline(*numbers, **choices):
+    """The headline, and the first line below it."""
+    title, lines = told(*numbers, **choices)
+    return title, lines[0]
+
+
+def test_what_overlap_may_hide_is_told_if_it_is_more_than_expected():
+    for n in (0, 14, 15):
+        assert told(10, 1477, 16.0, 9.0, contradicted=n)[1][1:] == ["Evidence."]
+    assert told(2, 1477, 16.0, 1.0, contradicted=296)[1][1] == (
+        "The columns contradict 296 more labels (20 %). Where classes overlap that is no mistake; if yours "
+        "do not, it is: audit again with flags side to list them all."
+    )
+    line = told(0, 1477, 0.2, 0.0, contradicted=15)[1][1]
+    assert line.startswith("The columns contradict 15 labels (1.0 %).")
 
 
 def test_suspects_that_are_rather_right_than_wrong_are_worth_a_look_only():
@@ -288,7 +306,8 @@ def test_a_table_without_signal_has_no_suspects_and_says_why():
     frame["churned"] = np.random.default_rng(0).permutation(frame["churned"].to_numpy())
     found = labelcut.audit(frame, label="churned", id="customer", n_jobs=1)
     assert found.issues.empty
-    assert found.summary["estimate"] == {"wrong": None, "share": None, "labels": 390, "is_known": False}
+    nothing = {"wrong": None, "share": None, "contradicted": 0}
+    assert found.summary["estimate"] == nothing | {"labels": 390, "is_known": False}
     assert found.summary["budget"] is None
     assert "wrong labels are expected" not in found.page()
     assert found.summary["unlabeled"]["text"] == "10 unlabeled rows could not be classified."

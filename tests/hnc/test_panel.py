@@ -141,6 +141,28 @@ def test_wrong_labels_are_found_and_p_wrong_adds_up():
     assert clf.evidence_.is_there
 
 
+def border_table(n=900, seed=0):
+    """A table whose columns tell the class, and labels that are wrong near the border only."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    truth = (X[:, 0] > 0).astype(int)
+    is_wrong = rng.random(n) < 0.45 * np.exp(-2.0 * np.abs(X[:, 0]))
+    return X, np.where(is_wrong, 1 - truth, truth), is_wrong
+
+
+def test_contradicted_labels_that_overlap_explains_are_worth_a_look_and_flagged_on_request():
+    X, y, is_wrong = border_table()
+    clf = ConfidenceHNC().fit(X, y)
+    listed = clf.is_label_issue_ | clf.is_worth_a_look_
+    assert clf.is_label_issue_[is_wrong].mean() < 0.5 < listed[is_wrong].mean()
+    assert np.mean(is_wrong[listed]) > 0.7
+    np.testing.assert_array_equal(listed, clf.transduction_ != y)
+    every = ConfidenceHNC(flags="side").fit(X, y)
+    np.testing.assert_array_equal(every.is_label_issue_, listed)
+    assert not every.is_worth_a_look_.any()
+    np.testing.assert_array_equal(every.p_wrong_, clf.p_wrong_)
+
+
 def test_it_is_said_who_was_believed():
     X, given, _, _ = noisy_table()
     clf = ConfidenceHNC().fit(X, given)

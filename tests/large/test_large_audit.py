@@ -11,7 +11,10 @@ import pytest
 from large.conftest import SMALL, small_table, write_parts
 
 import labelcut
+from labelcut.hnc.boosting import boost
+from labelcut.hnc.hiding import deal_tasks
 from labelcut.large.audit import audit_parts
+from labelcut.large.cuts import ask_booster
 from labelcut.large.request import Request
 
 ROLES = {"label": "y", "id": "name", "group": "who", "ignore": ("truth",)}
@@ -85,3 +88,15 @@ def test_what_is_saved_has_every_row_once_and_replaces_an_earlier_report(found, 
     assert issues["p_wrong"].is_monotonic_decreasing
     assert (issues["reason"] != "").all()
     assert np.isclose(summary["large"]["recall"], 1.0, atol=0.1)
+
+
+def test_the_booster_of_a_task_is_asked_by_itself():
+    """Where a task was not cut, labels are cleaned by its own booster: the others have seen what it hides."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)).astype(np.float32)
+    codes = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    hiding = deal_tasks(codes, np.ones(300), 2, seed=0).first_deal
+    boosting = boost(X, codes, hiding, 0, 1)
+    rows = np.arange(7, 300, 3)
+    found = ask_booster(boosting, 1, X, rows, 1)
+    assert np.array_equal(found, boosting.models[1].predict_proba(X[rows]))

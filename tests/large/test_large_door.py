@@ -50,6 +50,19 @@ def test_csv_files_say_the_same_as_parquet_files(threads, tmp_path):
     pd.testing.assert_frame_equal(rows, reported(ways["parquet"])[0], check_dtype=False)
 
 
+def test_all_contradicted_labels_of_a_table_in_parts_are_suspects_on_request(threads, tmp_path):
+    folder = write_parts(small_table(), tmp_path)
+    likely, every = (
+        audit_parts(Request((str(folder),), **ROLES, flags=flags, sizes=SMALL), cluster=threads).summary
+        for flags in (None, "side")
+    )
+    contradicted = likely["counts"]["suspects"] + likely["estimate"]["contradicted"]
+    assert (every["counts"]["suspects"], every["estimate"]["contradicted"]) == (contradicted, 0)
+    assert every["estimate"]["wrong"] == likely["estimate"]["wrong"]
+    with pytest.raises(ValueError, match="flags='some'; choose one of 'likely'"):
+        labelcut.audit(str(folder), label="y", flags="some", cluster=threads)
+
+
 def test_a_label_column_that_is_not_there_is_told_with_those_that_are(threads, tmp_path):
     folder = write_parts(small_table(), tmp_path)
     with pytest.raises(BadChoice, match="no column 'z'; there are 'x0'"):

@@ -136,9 +136,9 @@ def command(*words):
     return [sys.executable, "-m", *words]
 
 
-def run_audit(table, out, *more):
+def run_audit(table, out, *more, columns=("--label", "y", "--id", "name", "--ignore", "truth")):
     """Start the command, in a group of its own as a terminal would."""
-    words = ("audit", str(table), "--label", "y", "--id", "name", "--ignore", "truth", "--out", str(out))
+    words = ("audit", str(table), *columns, "--out", str(out))
     options = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "start_new_session": True}
     return subprocess.Popen(command("labelcut", *words, *more), **options)
 
@@ -204,6 +204,66 @@ def test_a_scheduler_and_workers_of_other_commands(table, tmp_path, is_lost):
         for process in (*workers, scheduler):
             process.kill()
             process.wait()
+
+
+def test_a_worker_ended_at_its_memory_limit_changes_nothing(table, undisturbed):
+    """Something else on a worker takes more than it may hold; the nanny ends it, and others do its work."""
+    from distributed import Client
+
+    def hold_too_much():
+        import time
+
+        import numpy as np
+
+        held = np.ones(100_000_000)  # 800 MB
+        time.sleep(600)
+        return held.size
+
+    ended, hogs = [], []
+    with processes(2, memory_limit="600MB") as cluster, Client(cluster, set_as_default=False) as client:
+
+        def tell(stage, share):
+            if stage == "opinions" and not hogs:
+                address, pid = next(iter(client.run(os.getpid).items()))
+                ended.append(pid)
+                hogs.append(client.submit(hold_too_much, workers=[address], pure=False))
+
+        request = Request((str(table),), **ROLES, sizes=SMALL)
+        found = audit_parts(request, cluster=client, on_step=Progress(tell))
+        for _ in range(300):  # the run may end before the worker does
+            if not Path(f"/proc/{ended[0]}").exists():
+                break
+            time.sleep(0.1)
+        assert ended[0] not in client.run(os.getpid).values()
+    for mine, yours in zip(undisturbed, reported(found), strict=True):
+        pd.testing.assert_frame_equal(mine, yours, check_exact=True)
+
+
+@pytest.mark.slow
+def test_a_part_that_no_worker_can_hold_is_one_line_and_leaves_an_earlier_report(tmp_path):
+    """120 000 cells of one long text take a page of a file, and a gigabyte once they are read."""
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    folder, out = tmp_path / "table", tmp_path / "out"
+    for one in (folder, out):
+        one.mkdir()
+    (out / "summary.json").write_text("earlier")
+    zeros = pa.array(np.zeros(120_000, dtype=np.int32))
+    columns = {
+        "x": np.arange(120_000) % 97,
+        "text": pa.DictionaryArray.from_arrays(zeros, ["word " * 2000]),
+        "y": np.where(np.arange(120_000) % 97 > 40, "yes", "no"),
+    }
+    parquet.write_table(pa.table(columns), folder / "0.parquet", store_schema=False)
+    with processes(2, memory_limit="500MB") as cluster:
+        run = run_audit(folder, out, "--cluster", cluster.scheduler_address, columns=("--label", "y"))
+        told = run.communicate(timeout=300)[1].strip().splitlines()
+    assert run.returncode == 2
+    assert re.search(r"a piece of work ended \d workers, probably for want of memory; give each", told[-1])
+    assert [path.name for path in out.iterdir()] == ["summary.json"]
+    assert (out / "summary.json").read_text() == "earlier"
 
 
 @pytest.mark.slow

@@ -61,6 +61,7 @@ def judge_crowd(table: Table, model: ConfidenceHNC, judged: Judged) -> Judged:
     is_issue = (codes >= 0) & (predicted != codes) & (fit.crowd.labels.known < 0)
     found = judged.rows.assign(
         is_label_issue=is_issue,
+        is_worth_a_look=False,  # every label that is contradicted is an issue already
         label_quality=1.0 - p_wrong,
         p_wrong=p_wrong,
         predicted_label=consensus,

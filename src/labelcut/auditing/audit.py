@@ -32,6 +32,8 @@ from labelcut.auditing.result import Audit
 from labelcut.auditing.review_curve import plant_and_find
 from labelcut.auditing.unusual import compare_with_classes
 from labelcut.errors import BadChoice, Option
+from labelcut.hnc.classifier import ConfidenceHNC
+from labelcut.memory import give_back
 from labelcut.parameters import one_of, texts
 from labelcut.table.beside import files_beside
 from labelcut.table.decisions import Decision, match, read_decisions
@@ -64,6 +66,7 @@ def audit(
     min_p_wrong: float = 0.0,
     baseline: str | os.PathLike[str] | None = None,
     preset: str = "default",
+    flags: str | None = None,
     n_jobs: int | None = None,
     verbose: bool = False,
     progress: Tell | None = None,
@@ -127,6 +130,9 @@ def audit(
         ``summary.json`` of an earlier audit: only labels that it did not flag are suspects.
     preset : {"default", "paper", "literal"}
         As in `ConfidenceHNC`.
+    flags : {"likely", "expected_f1", "side"}, optional
+        Of the labels that the columns contradict, suspect those more likely wrong than right (the default's
+        choice), those that give the largest expected F1, or all.
     n_jobs : int, optional
         Threads.
     verbose : bool, default=False
@@ -188,6 +194,7 @@ def audit(
             min_p_wrong=min_p_wrong,
             baseline=read_baseline(baseline) if baseline is not None else None,
             preset=preset,
+            flags=flags,
             n_jobs=n_jobs,
             on_step=on_step,
         )
@@ -214,6 +221,7 @@ def audit_table(
     min_p_wrong: float = 0.0,
     baseline: Baseline | None = None,
     preset: str = "default",
+    flags: str | None = None,
     n_jobs: int | None = None,
     on_step: Progress | None = None,
 ) -> Audit:
@@ -231,6 +239,7 @@ def audit_table(
     top, min_p_wrong, baseline
         As in `audit`; the baseline is already read.
     preset : {"default", "paper", "literal"}
+    flags : {"likely", "expected_f1", "side"}, optional
     n_jobs : int, optional
     on_step : Progress, optional
         Hears each step as it begins, and the stages of the fit.
@@ -244,7 +253,9 @@ def audit_table(
     on_step.n_cuts = len(table.classes) if len(table.classes) > 2 and preset != "default" else 1
     on_step.n_fits = 1 if table.annotators is None else 2
     matched, files = match(decisions, table), find_pictures(table, image_root)
-    table, encoded, model, judged = judge_table(table, matched, preset, n_jobs, on_step)
+    asked = ConfidenceHNC(preset, flags=flags, n_jobs=n_jobs)
+    table, encoded, model, judged = judge_table(table, matched, asked, on_step)
+    give_back()
     on_step("planted errors")
     likely = np.where(judged.is_suspect, judged.predicted, table.codes)
     near = near_columns(table, encoded, model)
@@ -262,6 +273,7 @@ def audit_table(
     issues = issue_table(table, listed, with_annotators(table, listed.ranked, reasons))
     of_open = tell_reasons(table, model, judged, cases.unlabeled, [])
     reasons = reasons[:n_shown] + tell_outweighed(table, model, judged, cases.unlabeled, of_open)
+    give_back()
     on_step("report")
     facts = gather_facts(
         table, near, model, judged, cases, reasons, weights, matched, check, comparison, files

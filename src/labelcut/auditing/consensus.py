@@ -15,6 +15,7 @@ import pandas as pd
 from labelcut.auditing.judging import judge_table
 from labelcut.auditing.progress import Progress
 from labelcut.errors import BadChoice, BadTable
+from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.table.annotators import CONSENSUS
 from labelcut.table.decisions import Matched
 from labelcut.table.reading import read_frame
@@ -76,7 +77,7 @@ def fit_consensus(
     table: Table, matched: Matched, n_jobs: int | None, on_step: Progress | None = None
 ) -> Consensus:
     """Fit the table with its decisions held as certain, and return the consensus on every row."""
-    model = judge_table(table, matched, "default", n_jobs, on_step or Progress())[2]
+    model = judge_table(table, matched, ConfidenceHNC(n_jobs=n_jobs), on_step or Progress())[2]
     return consensus_of(model.consensus_, model.consensus_probability_, model.status_)
 
 

@@ -264,6 +264,7 @@ def _estimate(rows: pd.DataFrame, is_known: bool) -> dict[str, Any]:
     return {
         "wrong": round(wrong, 1) if is_known else None,
         "share": round(wrong / max(n_labels, 1), 4) if is_known else None,
+        "contradicted": int(rows["is_worth_a_look"].to_numpy()[is_open].sum()),
         "labels": n_labels,
         "is_known": is_known,
     }

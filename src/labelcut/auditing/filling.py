@@ -14,6 +14,7 @@ import pandas as pd
 from labelcut.auditing.judging import judge_table
 from labelcut.auditing.progress import Progress
 from labelcut.errors import BadChoice, BadTable
+from labelcut.hnc.classifier import ConfidenceHNC
 from labelcut.table.decisions import Matched
 from labelcut.table.names import OUR_PREFIX
 from labelcut.table.reading import read_frame
@@ -45,7 +46,7 @@ def fit_answers(
     table: Table, matched: Matched, n_jobs: int | None, on_step: Progress | None = None
 ) -> Answers:
     """Fit the table with its decisions held as certain, and return the class of every row."""
-    table, _, model, judged = judge_table(table, matched, "default", n_jobs, on_step or Progress())
+    table, _, model, judged = judge_table(table, matched, ConfidenceHNC(n_jobs=n_jobs), on_step or Progress())
     is_known = model.evidence_ is None or model.evidence_.is_there
     has_class = (judged.rows["status"] != "no evidence").to_numpy() & is_known
     probability = np.where(has_class, judged.rows["probability"].to_numpy(), 0.0)

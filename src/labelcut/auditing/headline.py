@@ -7,6 +7,7 @@ from typing import Any
 from labelcut.auditing.words import counted, grouped, percent
 
 LIKELY = 0.5  # Suspects that are less often wrong than right do not "look wrong".
+MANY = 0.01  # Share of the labels from which those that overlap may hide are told.
 
 
 def tell_headline(facts: dict[str, Any]) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def tell_headline(facts: dict[str, Any]) -> dict[str, Any]:
         `number` and `title`, which belong together, and `lines`, sentences below them.
     """
     number, title = _title(facts)
-    lines = [*_expected(facts), facts["evidence"]["text"]]
+    lines = [*_expected(facts), *_contradicted(facts), facts["evidence"]["text"]]
     if facts["annotators"] is not None:
         lines.insert(0, facts["annotators"]["text"])
     if facts.get("experts", {}).get("text"):
@@ -47,6 +48,19 @@ def _title(facts: dict[str, Any]) -> tuple[str, str]:
     verb = ("looks wrong" if one else "look wrong") if likely else f"{'is' if one else 'are'} worth a look"
     thing = "label" if facts["annotators"] is None else "agreed label"
     return grouped(n), f" of {counted(counts['labeled'], thing)} {verb}"
+
+
+def _contradicted(facts: dict[str, Any]) -> list[str]:
+    """Return how many labels are contradicted beside the suspects, if that is much more than is expected."""
+    estimate = facts["estimate"]
+    n, wrong, labels = estimate["contradicted"], estimate["wrong"], estimate["labels"]
+    if wrong is None or n < max(MANY * labels, wrong, 1):
+        return []
+    more = "more " if facts["counts"]["suspects"] else ""
+    return [
+        f"The columns contradict {grouped(n)} {more}labels ({percent(n / labels)}). Where classes overlap "
+        "that is no mistake; if yours do not, it is: audit again with flags side to list them all."
+    ]
 
 
 def _expected(facts: dict[str, Any]) -> list[str]:

@@ -28,9 +28,9 @@ __all__ = ["judge_table"]
 
 
 def judge_table(
-    table: Table, matched: Matched, preset: str, n_jobs: int | None, on_step: Progress
+    table: Table, matched: Matched, model: ConfidenceHNC, on_step: Progress
 ) -> tuple[Table, Encoded, ConfidenceHNC, Judged]:
-    """Fit a table with its decisions held as certain.
+    """Fit a model to a table with its decisions held as certain.
 
     Returns the table with decided labels and notes, its numbers, the model, and what that says of the labels.
     """
@@ -39,7 +39,7 @@ def judge_table(
     on_step("columns to numbers")
     encoded, opinions = encode(table), ask_words(table, trust) | opinions
     with hear_stages(on_step.hear):
-        model, notes = _fit(ConfidenceHNC(preset, n_jobs=n_jobs), encoded.X, table, trust, opinions)
+        model, notes = _fit(model, encoded.X, table, trust, opinions)
     table = replace(table, notes=(*table.notes, *notes, *far_out_notes(encoded, model)))
     if table.annotators is None:
         return table, encoded, model, judge_labels(table, model)

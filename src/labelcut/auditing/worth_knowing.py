@@ -91,13 +91,13 @@ def find_worth_knowing(
 def _equal_rows(table: Table, keys: np.ndarray) -> Finding | None:
     """Find rows that are equal in every column in use and carry different labels."""
     labeled = np.flatnonzero(table.is_labeled)
-    groups = pd.Series(table.codes[labeled]).groupby(keys[labeled])
-    n_labels = groups.nunique()
-    mixed = n_labels.index[n_labels > 1]
-    if mixed.empty:
+    order = labeled[np.lexsort((table.codes[labeled], keys[labeled]))]
+    starts, ends = _runs(keys[order])
+    is_mixed = table.codes[order[starts]] != table.codes[order[ends - 1]]
+    if not is_mixed.any():
         return None
-    members = {key: labeled[places] for key, places in groups.indices.items()}
-    chosen = sorted((members[key] for key in mixed), key=lambda rows: int(rows[0]))
+    chosen = [np.sort(order[a:b]) for a, b in zip(starts[is_mixed], ends[is_mixed], strict=True)]
+    chosen.sort(key=lambda rows: int(rows[0]))
     n_rows = sum(len(rows) for rows in chosen)
     text = (
         f"{counted(n_rows, 'row')} in {counted(len(chosen), 'group')} are equal in every column that is used "
@@ -112,8 +112,10 @@ def _equal_rows(table: Table, keys: np.ndarray) -> Finding | None:
 
 def _copies(table: Table, keys: np.ndarray) -> Finding | None:
     """Find rows that are equal in every column in use and in the label; in narrow tables that is no news."""
-    groups = pd.Series(table.codes).groupby([keys, table.codes])
-    members = [np.asarray(rows) for rows in groups.indices.values() if len(rows) > 1]
+    order = np.lexsort((table.codes, keys))
+    starts, ends = _runs(keys[order], table.codes[order])
+    is_some = ends - starts > 1
+    members = [order[a:b] for a, b in zip(starts[is_some], ends[is_some], strict=True)]
     members.sort(key=lambda rows: int(rows[0]))
     n_rows = sum(len(rows) - 1 for rows in members)
     if len(table.features) < FEWEST_COLUMNS or not n_rows or n_rows > 0.5 * len(keys):
@@ -123,6 +125,14 @@ def _copies(table: Table, keys: np.ndarray) -> Finding | None:
         "one, label and all: copies make a result look surer than it is."
     )
     return Finding("copies", n_rows, text, name_rows(table, members))
+
+
+def _runs(*keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where runs of rows that are equal in sorted keys begin and end."""
+    is_new = np.ones(len(keys[0]), dtype=bool)
+    is_new[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    starts = np.flatnonzero(is_new)
+    return starts, np.append(starts, is_new.size)[1:]
 
 
 def _neighborhood(table: Table, near: Near, model: ConfidenceHNC, keys: np.ndarray) -> list[Finding | None]:
@@ -142,24 +152,26 @@ def _nearest_other(near: Near, model: ConfidenceHNC, keys: np.ndarray) -> tuple[
     """Return for each row the most similar one not equal to it, and its distance, infinite if none."""
     X, counts = near
     weights, order = model.graph_.weights, model.row_order_
-    n_near = np.diff(weights.indptr)
-    source = order[np.repeat(np.arange(order.size), n_near)]
-    target = order[weights.indices]
-    other = keys[source] != keys[target]
-    source, target, weight = source[other], target[other], weights.data[other]
-    first = np.lexsort((target, -weight, source))
-    source, target = source[first], target[first]
-    starts = np.flatnonzero(np.diff(source, prepend=-1))
-    source, target = source[starts], target[starts]
     nearest, distance = np.full(len(X), -1), np.full(len(X), np.inf)
-    nearest[source] = target
     scaled = scale_columns(X, kind="robust")[0]
     scaled *= np.sqrt(counts)
-    step = max(1, 4_000_000 // X.shape[1])
-    for at in range(0, len(source), step):
-        part = slice(at, at + step)
-        gap = scaled[source[part]] - scaled[target[part]]
-        distance[source[part]] = np.sqrt(np.square(gap).sum(axis=1))
+    # Some rows at a time: all edges as pairs of rows would take several times the memory of the graph.
+    step = max(1, 1_000_000 // X.shape[1])
+    for at in range(0, order.size, step):
+        starts = weights.indptr[at : at + step + 1]
+        edges, n_near = slice(starts[0], starts[-1]), np.diff(starts)
+        row, begins = order[at : at + step][n_near > 0], (starts[:-1] - starts[0])[n_near > 0]
+        if not row.size:
+            continue
+        n_near = n_near[n_near > 0]
+        target = order[weights.indices[edges]]
+        weight = np.where(np.repeat(keys[row], n_near) != keys[target], weights.data[edges], -1.0)
+        most = np.maximum.reduceat(weight, begins)
+        is_nearest = weight == np.repeat(most, n_near)  # of several the first row of the table
+        best = np.minimum.reduceat(np.where(is_nearest, target, order.size), begins)
+        row, best = row[most > 0], best[most > 0]
+        nearest[row] = best
+        distance[row] = np.sqrt(np.square(scaled[row] - scaled[best]).sum(axis=1))
     return nearest, distance
 
 

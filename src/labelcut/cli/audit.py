@@ -54,6 +54,11 @@ __all__ = ["audit"]
 @click.option("--ordered", metavar="LABEL,LABEL,...", help="All classes, in the order they are shown in.")
 @click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column is (repeatable).")
 @click.option("--preset", type=click.Choice(["default", "paper", "literal"]), default="default")
+@click.option(
+    "--flags",
+    type=click.Choice(["likely", "expected_f1", "side"]),
+    help="Suspect what is more likely wrong than right, the best list by F1, or all that is contradicted.",
+)
 @threads_option
 @click.option(
     "--opinion",
@@ -128,6 +133,7 @@ def audit(tables: tuple[str, ...], **options: Any) -> None:
             min_p_wrong=options["min_p_wrong"] or 0.0,
             baseline=baseline,
             preset=options["preset"],
+            flags=options["flags"],
             n_jobs=options["n_jobs"],
             on_step=on_step,
         )

@@ -20,7 +20,7 @@ __all__ = ["apply_in_parts", "audit_in_parts", "cluster_options", "takes_parts"]
 SAME = (
     *("label", "group", "ignore", "unlabeled", "positive", "merge_labels", "decisions", "top", "baseline"),
     *("preset", "max_rows", "n_jobs", "delimiter", "encoding", "sheet", "cluster", "workers", "spill"),
-    "embedding",
+    *("embedding", "flags"),
 )
 
 

@@ -37,6 +37,9 @@ CLEANED_ROUNDS, CLEANED_RATE, LONGER_FROM = (40, 75), (0.3, 0.2), 20_000
 #: And a leaf for every so many labels, within limits.
 LABELS_PER_LEAF, LEAST_LEAVES, MOST_LEAVES = 128, 31, 127
 
+#: Rows that a booster is asked about at a time, since their columns are copied.
+ASKED_AT_ONCE = 1 << 16
+
 
 @dataclass(frozen=True, eq=False)
 class Boosting:
@@ -195,7 +198,11 @@ def _ask_task(
 ) -> tuple[Ints, Floats]:
     """Return the rows that the booster of a task is asked about, and what it says."""
     rows = hiding.asked(m)
-    return rows, _ask(model, told[rows], int(codes.max()) + 1)
+    probability = np.empty((rows.size, int(codes.max()) + 1))
+    for start in range(0, rows.size, ASKED_AT_ONCE):
+        part = slice(start, start + ASKED_AT_ONCE)
+        probability[part] = _ask(model, told[rows[part]], probability.shape[1])
+    return rows, probability
 
 
 def _ask(model: HistGradientBoostingClassifier, told: Floats, n_classes: int) -> Floats:

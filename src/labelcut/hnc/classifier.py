@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -66,7 +67,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         and approximate above; ``graph_.recall`` then says how many of the true neighbours were found.
     scale : {"robust", "standard", "none"}, optional
         Bring columns to mean 0 and standard deviation 1 first. "robust" clips absurd values before that, so
-        that one bad row cannot flatten a column; see :func:`labelcut.hnc.columns.column_borders`.
+        that one bad row cannot flatten a column: none counts as more than ten times as far from the median
+        as usual.
     importances : {"forest", "equal"} or array-like of shape (n_features,), optional
         How much each column counts in the distance between two rows. Where the cut decides alone and there
         are fewer than five labels per class, no forest is asked, and all columns count alike.
@@ -100,8 +102,8 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     is_label_issue_ : ndarray of bool of shape (n_rows,)
         The labels that are flagged as wrong.
     is_worth_a_look_ : ndarray of bool of shape (n_rows,)
-        Labels that are not flagged, but contradicted and not sure to be right: with the flagged ones they
-        make the list with the best expected F1. They do not count as wrong.
+        Labels that the prediction contradicts and that are not flagged: where classes overlap that is no
+        mistake, where they do not it is. They do not count as wrong; ``flags="side"`` flags them, too.
     label_issues_ : DataFrame
         One line per row of ``X`` with cleanlab's columns ``is_label_issue``, ``label_quality``,
         ``given_label``, ``predicted_label``, then ``p_wrong``, ``label_confidence``, ``probability`` (of
@@ -277,13 +279,18 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             clip=self._settings.scale == "robust",
             has_columns=read.has_X,
         )
+        read = replace(read, X=read.X[:0].copy())  # what was checked is a copy of what was given
         clock = StageClock(is_talking=bool(self.verbose))
         way = self._ask_panel if self._settings.experts else self._cut_alone
-        self._views, seen = look_at(rows, self._settings.scale, has_X=read.has_X)
+        self._views, seen = look_at(
+            rows, self._settings.scale, has_X=read.has_X, may_narrow=bool(self._settings.experts)
+        )
         self.column_scale_ = self._views.scale
+        if not own:  # only classifiers of users see the columns as they came
+            rows = rows.without_columns
         verdict, found = way(rows, own, seen, clock)
         status = status_of(read.given, read.labels, read.is_reviewed, found.has_evidence[rows.place])
-        self._answer = Answer(rows, self.graph_, verdict, found, status)
+        self._answer = Answer(rows.without_columns, self.graph_, verdict, found, status)
         self._has_X, self._given_code, self._row_names = read.has_X, read.given.codes, read.row_names
         self._tell()
         self.timings_ = clock.seconds
@@ -303,8 +310,9 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 how["n_neighbors"] = settings.n_neighbors
                 self.graph_ = join_by_distances(rows.distances, **how)
                 return
-            near = self._views.near(seen, self.feature_importances_)
-            self._index = build_index(near, method=settings.neighbor_search)
+            self._index = build_index(
+                self._views.near(seen, self.feature_importances_), method=settings.neighbor_search
+            )
             self.graph_ = similarity_graph(self._index, **how, n_jobs=self.n_jobs)
 
     def _ask_panel(

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from labelcut.memory import give_back
+
 __all__ = ["Listener", "StageClock", "hear_stages"]
 
 #: Hears the name of a stage and how much of it is done: 0 as it begins, more where the stage can tell.
@@ -50,6 +52,7 @@ class StageClock:
             self.listener(name, 0.0)
         start = time.perf_counter()
         yield
+        give_back()  # what a stage has freed would else be held through all others
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def part_done(self, n_done: int, n_all: int) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "as_float32",
     "as_matrix",
     "check_importances",
+    "clip_columns",
     "column_borders",
     "lower_median",
     "scale_columns",
@@ -39,17 +40,22 @@ class ColumnScale:
     low: Floats | None = None
     high: Floats | None = None
 
-    def apply(self, X: ArrayLike) -> Floats:
-        """Return the rows with mean 0 and standard deviation 1 per column; constant columns become 0."""
+    def apply(self, X: ArrayLike, out: Floats | None = None) -> Floats:
+        """Return the rows with mean 0 and standard deviation 1 per column; constant columns become 0.
+
+        They are written into `out` if that is given.
+        """
         X = as_matrix(X)
         if X.shape[1] != self.mean.size:
             raise ValueError(
                 f"the rows have {X.shape[1]} columns, but the scale was taken from {self.mean.size}; "
                 "pass the same columns in the same order."
             )
-        X = np.clip(X, self.low, self.high) if self.low is not None else X
+        # In place, step by step: of a large table the columns are most of what is held.
+        scaled = clip_columns(X, self.low, self.high, out)
         constant = self.sd == 0.0
-        scaled: Floats = (X - self.mean) / np.where(constant, 1.0, self.sd)
+        scaled -= self.mean
+        scaled /= np.where(constant, 1.0, self.sd)
         scaled[:, constant] = 0.0
         return scaled
 
@@ -78,18 +84,29 @@ def scale_columns(X: ArrayLike, *, kind: str = "standard") -> tuple[Floats, Colu
     """
     X = as_matrix(X)
     low, high = column_borders(X) if kind == "robust" else (None, None)
-    X = np.clip(X, low, high) if low is not None else X
-    lowest, highest = X.min(axis=0), X.max(axis=0)
+    work = clip_columns(X, low, high)
+    lowest, highest = work.min(axis=0), work.max(axis=0)
     # Means and squares of huge numbers overflow; dividing by the largest size first changes nothing else.
     size = np.maximum(np.abs(lowest), np.abs(highest))
     unit = np.where(size > 0.0, size, 1.0)
-    shares = X / unit
-    mean = shares.mean(axis=0)
-    sd = np.sqrt(np.square(shares - mean).mean(axis=0))
+    work /= unit
+    mean = work.mean(axis=0)
+    work -= mean
+    sd = np.sqrt(np.square(work, out=work).mean(axis=0))
     constant = lowest == highest
     mean, sd = np.where(constant, lowest, mean * unit), np.where(constant, 0.0, sd * unit)
     scale = ColumnScale(mean, sd, low, high)
-    return scale.apply(X), scale
+    return scale.apply(X, out=work), scale
+
+
+def clip_columns(X: Floats, low: Floats | None, high: Floats | None, out: Floats | None = None) -> Floats:
+    """Return a copy of the columns, in `out` if that is given, with what lies beyond a border drawn to it."""
+    out = np.empty_like(X) if out is None else out
+    if low is None or high is None:
+        out[...] = X
+    else:
+        np.clip(X, low, high, out=out)
+    return out
 
 
 def column_borders(X: Floats) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ from labelcut.arrays import Floats, Ints
 from labelcut.graph import SimilarityGraph
 from labelcut.hnc.conclusion import Conclusion, rows_with_evidence
 from labelcut.hnc.evidence import UNPROVEN_P_WRONG
-from labelcut.hnc.flags import flag_by_expected_f1, flag_labels
+from labelcut.hnc.flags import flag_labels
 from labelcut.hnc.honest_cut import HonestCuts
 from labelcut.hnc.judgement import guard_classes, match_total
 from labelcut.hnc.labels import plain
@@ -37,21 +37,19 @@ def conclude(question: Question, panel: Panel, graph: SimilarityGraph) -> Conclu
     p_wrong[labeled] = panel.p_wrong(scores, codes[labeled], rows.trust[labeled])
     is_contrary = rows.is_labeled & (predicted != codes) & ~is_held
     is_issue = flag_labels(p_wrong, is_contrary, settings.flags)
-    if panel.sight is None:
+    if panel.sight is None and settings.flags != "side":  # who asks for all of them gets them
         is_issue[labeled], silenced = guard_classes(
             is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief
         )
         for c, n_flagged in silenced:
             warn_of_class(plain(rows.classes[c]), n_flagged, int((codes == c).sum()))
-    is_listed = np.zeros(codes.size, dtype=bool)
-    is_listed[labeled] = flag_by_expected_f1(p_wrong[labeled])
     found = Conclusion(
         predicted=predicted,
         distribution=distribution,
         confidence=own_confidence(panel.cut, codes),
         p_wrong=p_wrong,
         is_issue=is_issue,
-        is_worth_a_look=is_listed & is_contrary & ~is_issue,
+        is_worth_a_look=is_contrary & ~is_issue,
         has_evidence=has_evidence,
     )
     return _silenced(found, rows, panel) if panel.is_silent else found

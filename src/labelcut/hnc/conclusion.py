@@ -28,7 +28,7 @@ class Conclusion:
     is_issue : ndarray of bool of shape (n_rows,)
         Labels flagged as wrong.
     is_worth_a_look : ndarray of bool of shape (n_rows,)
-        Labels that are contradicted and not flagged, but belong to the list with the best expected F1.
+        Labels that are contradicted and not flagged: overlap of classes explains them as well.
     has_evidence : ndarray of bool of shape (n_rows,)
         False for unlabeled rows that no label reaches, or that are pulled both ways equally.
     """

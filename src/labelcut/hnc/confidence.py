@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from labelcut.arrays import Floats, Mask
 from labelcut.cut import parametric_cut
 from labelcut.graph import SimilarityGraph
+from labelcut.hnc.tasks import share_threads
 
 __all__ = ["PAPER_GRID", "label_confidence"]
 
@@ -54,11 +55,12 @@ def label_confidence(
     grid : ndarray, optional
         Look at the nested cuts at these trade-offs only; by default at every breakpoint.
     n_jobs : int, optional
-        The two stages run at the same time if this is at least 2.
+        Threads. The two stages run at the same time, of very large tables one after the other.
     """
     stages = ((1, "at_least"), (-1, "at_least" if symmetric else "more"))
-    results = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_one_stage)(graph, sign == label, sign == -label, rule, counts, grid)
+    n_at_once, n_inside = share_threads(sign.size, len(stages), n_jobs)
+    results = Parallel(n_jobs=n_at_once, prefer="threads")(
+        delayed(_one_stage)(graph, sign == label, sign == -label, rule, counts, grid, n_inside)
         for label, rule in stages
     )
     confidence = np.full(sign.size, np.nan)
@@ -68,10 +70,18 @@ def label_confidence(
 
 
 def _one_stage(
-    graph: SimilarityGraph, is_judged: Mask, is_seed: Mask, rule: str, counts: str, grid: Floats | None
+    graph: SimilarityGraph,
+    is_judged: Mask,
+    is_seed: Mask,
+    rule: str,
+    counts: str,
+    grid: Floats | None,
+    n_jobs: int,
 ) -> Floats:
     """Return the confidence of the judged rows, with the opposite labels as seeds of the sink side."""
-    path = parametric_cut(graph.weights, np.zeros(is_seed.size), graph.degree, sink_seeds=is_seed)
+    path = parametric_cut(
+        graph.weights, np.zeros(is_seed.size), graph.degree, sink_seeds=is_seed, n_jobs=n_jobs
+    )
     join_at = path.join_at[~is_seed]
     own = path.join_at[is_judged]
     if grid is not None:

@@ -48,6 +48,9 @@ TRIAL_JUDGEMENTS = 150_000
 #: New rows from which starting threads takes less time than they save.
 WORTH_THREADS = 1000
 
+#: Rows that a tree judges at a time.
+JUDGED_AT_ONCE = 1 << 16
+
 
 @dataclass(frozen=True, eq=False)
 class Forest:
@@ -174,9 +177,9 @@ def choose_leaf(
     """
     sizes = check_leaf_sizes(OOB_LEAF_SIZES if leaf_sizes is None else leaf_sizes)
     labeled = np.flatnonzero(codes >= 0)
-    X32 = as_float32(X[labeled])
     n_trial = _trial_trees(labeled.size, FEWEST_TRIAL_TREES)
-    _, by_row, _ = _try_leaf_sizes(X32, codes[labeled], sizes, n_trial, seed, n_jobs)
+    some = labeled[_rows_to_try(labeled.size, seed)]
+    _, by_row = _try_leaf_sizes(as_float32(X[some]), codes[some], sizes, n_trial, seed, n_jobs)
     best = min(by_row.values(), key=_mean_score)
     behind = [_errors_behind(scores, best) for scores in by_row.values()]
     return float(np.exp(np.average(np.log(sizes), weights=np.exp(-0.5 * np.square(behind)))))
@@ -221,11 +224,12 @@ def _tune_out_of_bag(
 ) -> tuple[float, dict[float, float], RandomForestClassifier]:
     """Grow a few trees per leaf size, and the other trees for the lowest out-of-bag Brier score only."""
     n_trial = min(n_trees, _trial_trees(len(y), TRIAL_TREES[0]))
-    trials, by_row, n_rows = _try_leaf_sizes(X, y, leaf_sizes, n_trial, seed, n_jobs)
+    some = _rows_to_try(len(y), seed)
+    trials, by_row = _try_leaf_sizes(X[some], y[some], leaf_sizes, n_trial, seed, n_jobs)
     scores = {leaf: _mean_score(values) for leaf, values in by_row.items()}
     best = min(scores, key=lambda leaf: scores[leaf])
     model = trials[best]
-    if n_rows < len(y):
+    if some.size < len(y):
         model = model.set_params(n_estimators=n_trees).fit(X, y)
     elif model.n_estimators < n_trees:
         model.set_params(n_estimators=n_trees, warm_start=True).fit(X, y)
@@ -237,21 +241,24 @@ def _trial_trees(n_labeled: int, fewest: int) -> int:
     return int(np.clip(TRIAL_JUDGEMENTS // min(n_labeled, ENOUGH_ROWS), fewest, TRIAL_TREES[1]))
 
 
+def _rows_to_try(n_labeled: int, seed: int) -> Ints:
+    """Return the labels by which leaf sizes are compared: all of them, or as many as are enough."""
+    if n_labeled <= ENOUGH_ROWS:
+        return np.arange(n_labeled)
+    return np.sort(check_random_state(seed).choice(n_labeled, ENOUGH_ROWS, replace=False))
+
+
 def _try_leaf_sizes(
     X: NDArray[np.float32], y: Ints, leaf_sizes: Sequence[float], n_trial: int, seed: int, n_jobs: int | None
-) -> tuple[dict[float, RandomForestClassifier], dict[float, Floats], int]:
-    """Return a few trees of each leaf size, their scores by row, and on how many rows they were tried."""
-    n_rows = min(len(y), ENOUGH_ROWS)
-    n_drawn = max(1, round(SHARE_PER_TREE * n_rows))
-    some = np.arange(len(y))
-    if n_rows < len(y):
-        some = np.sort(check_random_state(seed).choice(len(y), n_rows, replace=False))
+) -> tuple[dict[float, RandomForestClassifier], dict[float, Floats]]:
+    """Return a few trees of each leaf size, and their scores by row."""
+    n_drawn = max(1, round(SHARE_PER_TREE * len(y)))
     trials, by_row = {}, {}
     for leaf in leaf_sizes:
         model = _forest(n_trial, leaf, n_drawn, seed, n_jobs).set_params(max_samples=n_drawn)
-        trials[leaf] = model.fit(X[some], y[some])
-        by_row[leaf] = _endless_brier_scores(model, X[some], y[some], n_jobs)
-    return trials, by_row, n_rows
+        trials[leaf] = model.fit(X, y)
+        by_row[leaf] = _endless_brier_scores(model, X, y, n_jobs)
+    return trials, by_row
 
 
 def _endless_brier_scores(
@@ -340,7 +347,11 @@ def _judge(
     """Yield, tree after tree, the rows it judges and the class shares in the leaves they fall into."""
 
     def class_shares(tree: Any, rows: Ints) -> tuple[Ints, Floats]:
-        return rows, np.asarray(tree.tree_.predict(X[rows])).reshape(len(rows), model.n_classes_)
+        shares = np.empty((len(rows), model.n_classes_))
+        for start in range(0, len(rows), JUDGED_AT_ONCE):  # or each tree would have a copy of all rows
+            part = slice(start, start + JUDGED_AT_ONCE)
+            shares[part] = tree.tree_.predict(X[rows[part]]).reshape(-1, model.n_classes_)
+        return rows, shares
 
     if thread_count(n_jobs) == 1:
         return (class_shares(tree, rows) for tree, rows in zip(model.estimators_, rows_of_tree, strict=True))

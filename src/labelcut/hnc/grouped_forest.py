@@ -101,12 +101,13 @@ def grow_groups(
 
     groups = run_tasks(grow, len(hiding.masks), n_jobs, clock)
     models = tuple(model for model, _, _ in groups)
-    votes = np.array([votes for _, votes, _ in groups])
-    n_votes = np.array([n for _, _, n in groups])[:, :, None]
+    by_task, n_votes = np.array([votes for _, votes, _ in groups]), [n[:, None] for _, _, n in groups]
+    del groups
     shares = np.bincount(codes[codes != UNLABELED], minlength=n_classes) / np.sum(codes != UNLABELED)
-    total, n_total = votes.sum(axis=0), n_votes.sum(axis=0)
+    total, n_total = by_task.sum(axis=0), np.sum(n_votes, axis=0)
     probability = np.where(n_total > 0, total / np.maximum(n_total, 1), shares)
-    by_task = np.where(n_votes > 0, votes / np.maximum(n_votes, 1), probability)
+    for own, n in zip(by_task, n_votes, strict=True):
+        own[...] = np.where(n > 0, own / np.maximum(n, 1), probability)
     importances = np.mean([model.feature_importances_ for model in models], axis=0)
     if not importances.any():  # no tree found a split
         importances = np.ones(X.shape[1])

@@ -26,9 +26,8 @@ from labelcut.hnc.objective import confidence_cut
 from labelcut.hnc.one_vs_rest import cut_classes
 from labelcut.hnc.prior import Prior
 from labelcut.hnc.settings import Settings
-from labelcut.hnc.tasks import run_tasks
+from labelcut.hnc.tasks import run_tasks, share_threads
 from labelcut.hnc.tradeoff import TRADEOFF_RANGE, Choice, tradeoff_by
-from labelcut.threads import thread_count
 
 __all__ = ["HonestCut", "HonestCuts", "cut_honestly"]
 
@@ -175,7 +174,8 @@ class _Task:
         confidence = trust_labels(graph, sign, self.trust, settings, self.n_jobs)
         label_term = term_of(confidence, sign)
 
-        n_inside = max(1, thread_count(self.n_jobs) // len(self.hiding.masks))
+        n_tasks = len(self.hiding.masks)
+        n_at_once, n_inside = share_threads(sign.size, n_tasks, self.n_jobs)
 
         def solve_task(m: int) -> Floats:
             hidden, term = self.hiding.masks[m], label_term
@@ -191,9 +191,8 @@ class _Task:
             pull = strength * worth * prior.of(self.forest.by_task[m, :, self.c])
             return _join(graph, sign, term, pull, hidden, n_inside)
 
-        n_tasks = len(self.hiding.masks)
         joins = run_tasks(
-            solve_task, n_tasks, self.n_jobs, clock, n_before=n_before * n_tasks, n_all=n_cuts * n_tasks
+            solve_task, n_tasks, n_at_once, clock, n_before=n_before * n_tasks, n_all=n_cuts * n_tasks
         )
         level = prior.rates.border if prior.rates else 0.5
         choice, slope = self._choose(joins, strength, level)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -41,20 +43,21 @@ def canonical_order(X: ArrayLike, *per_row: ArrayLike) -> Ints:
     """
     X = as_matrix(X)
     columns = [X, *(np.asarray(values, dtype=np.float64).reshape(len(X), 1) for values in per_row)]
-    content = np.hstack(columns) + 0.0  # -0.0 equals 0.0 but has other bytes
+    content = np.hstack(columns)
+    content += 0.0  # -0.0 equals 0.0 but has other bytes
     # One comparison of bytes per pair of rows; the order has no meaning, it only has to be the same every
     # time.
     return np.argsort(row_bytes(content), kind="stable")
 
 
-def stand_ins(
-    X: NDArray[np.float64], codes: NDArray[np.int64], trust: NDArray[np.float64]
-) -> NDArray[np.intp]:
-    """Return, for rows in canonical order, the first row with the same features, label and trust.
+def stand_ins(X: NDArray[np.float64], *per_row: NDArray[Any]) -> NDArray[np.intp]:
+    """Return, for rows in canonical order, the first row with the same features, label and all else.
 
     Rows that are equal in everything can still end up different where a tie was broken by row number. All of
     them report the results of the first, so that an answer does not depend on the order of the table.
     """
     is_new = np.ones(len(X), dtype=bool)
-    is_new[1:] = (codes[1:] != codes[:-1]) | (trust[1:] != trust[:-1]) | (X[1:] != X[:-1]).any(axis=1)
+    is_new[1:] = (X[1:] != X[:-1]).any(axis=1)
+    for values in per_row:
+        is_new[1:] |= values[1:] != values[:-1]
     return np.maximum.accumulate(np.where(is_new, np.arange(len(X)), 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelcut.arrays import Floats, Ints, Mask
-from labelcut.hnc.columns import column_borders
+from labelcut.hnc.columns import clip_columns, column_borders
 from labelcut.hnc.gaps import Gaps, find_gaps, no_gaps
 from labelcut.hnc.labels import UNLABELED, Labels
 from labelcut.hnc.main_directions import row_numbers
@@ -78,6 +78,12 @@ class Rows:
         """The places of the rows that carry a label."""
         return np.flatnonzero(self.is_labeled)
 
+    @property
+    def without_columns(self) -> Rows:
+        """The same rows once everybody has seen their columns: none of their cells is kept."""
+        # Copies: a view of no rows would keep all of them.
+        return replace(self, X=self.X[:0].copy(), raw=self.raw[:0].copy())
+
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
@@ -128,19 +134,25 @@ def line_up(
     raw, gaps = X, no_gaps() if sparse.issparse(X) else find_gaps(X)
     X = X if sparse.issparse(X) else gaps.spread(X)
     if clip:
-        X = X if sparse.issparse(X) else np.clip(X, *column_borders(X))
-        embedding = None if embedding is None else np.clip(embedding, *column_borders(embedding))
+        X = X if sparse.issparse(X) else _clipped(X)
+        embedding = None if embedding is None else _clipped(embedding)
     said = [column for opinion in opinions.values() for column in opinion.T]
     said += [] if embedding is None else list(embedding.T)
     said += [] if distances is None else distance_traits(distances)
     kept = row_numbers(X) if sparse.issparse(X) else X
     order = canonical_order(kept, labels.codes, trust, *said)
+    lined = X[order]
+    first = stand_ins(
+        kept[order] if sparse.issparse(X) else lined,
+        labels.codes[order],
+        trust[order],
+        *(values[order] for values in said),
+    )
     place = np.empty(order.size, dtype=np.intp)
-    content = np.column_stack([kept, *said])[order]
-    place[order] = stand_ins(content, labels.codes[order], trust[order])
+    place[order] = first
     return Rows(
-        X=X[order],
-        raw=raw[order],
+        X=lined,
+        raw=lined if raw is X else raw[order],
         gaps=gaps,
         codes=labels.codes[order],
         trust=trust[order],
@@ -152,3 +164,12 @@ def line_up(
         place=place,
         has_columns=has_columns,
     )
+
+
+def _clipped(X: Floats) -> Floats:
+    """Return the columns with absurd values clipped; the same matrix where there are none."""
+    low, high = column_borders(X)
+    is_outside = any(
+        column.min() < a or column.max() > b for column, a, b in zip(X.T, low, high, strict=True)
+    )
+    return clip_columns(X, low, high) if is_outside else X

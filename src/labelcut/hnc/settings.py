@@ -83,7 +83,8 @@ class Settings:
         See :func:`labelcut.graph.neighbors`.
     scale : {"robust", "standard", "none"}
         Bring columns to mean 0 and standard deviation 1 first. "robust" clips absurd values before that, so
-        that one bad row cannot flatten a column; see :func:`labelcut.hnc.columns.column_borders`.
+        that one bad row cannot flatten a column: none counts as more than ten times as far from the median
+        as usual.
     importances : {"forest", "equal"} or tuple of float
         How much each column counts in the distance between two rows.
     forest_tuning : {"oob", "cv"}

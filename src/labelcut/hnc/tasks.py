@@ -10,9 +10,13 @@ from joblib import Parallel, delayed
 from labelcut.hnc.clock import StageClock
 from labelcut.threads import thread_count
 
-__all__ = ["run_tasks"]
+__all__ = ["run_tasks", "share_threads"]
 
 Found = TypeVar("Found")
+
+#: From so many rows on cuts are made one after the other, all threads inside each of them: two at a time
+#: would hold more than all else that a fit holds.
+IN_TURN_FROM = 500_000
 
 
 def run_tasks(
@@ -47,3 +51,18 @@ def run_tasks(
         if clock is not None:
             clock.part_done(n_before + len(found), n_all or n_tasks)
     return found
+
+
+def share_threads(n_rows: int, n_cuts: int, n_jobs: int | None) -> tuple[int, int]:
+    """Return how many cuts of a graph are made at the same time, and the threads inside each of them.
+
+    Parameters
+    ----------
+    n_rows : int
+        Of the graph.
+    n_cuts : int
+    n_jobs : int or None
+        All threads, as in joblib.
+    """
+    n_threads = thread_count(n_jobs)
+    return (1, n_threads) if n_rows >= IN_TURN_FROM else (n_threads, max(1, n_threads // n_cuts))

@@ -21,6 +21,9 @@ from labelcut.hnc.rows import Rows
 
 __all__ = ["Seen", "Views", "look_at"]
 
+#: From so many rows on scaled columns may be kept as float32: trees see no more of them anyway.
+NARROW_FROM = 500_000
+
 
 @dataclass(frozen=True, eq=False)
 class Seen:
@@ -102,7 +105,7 @@ class Views:
         return Seen(np.hstack([trees, near]) if self.is_apart and near is not None else trees, columns, near)
 
 
-def look_at(rows: Rows, scale: str, *, has_X: bool) -> tuple[Views, Seen]:
+def look_at(rows: Rows, scale: str, *, has_X: bool, may_narrow: bool = False) -> tuple[Views, Seen]:
     """Return how the rows of ``fit`` are seen, and how new ones will be.
 
     Parameters
@@ -111,15 +114,21 @@ def look_at(rows: Rows, scale: str, *, has_X: bool) -> tuple[Views, Seen]:
     scale : {"robust", "standard", "none"}
     has_X : bool
         Whether columns were given; otherwise the embedding or the opinions stand for them.
+    may_narrow : bool, default=False
+        Keep the scaled columns of a very large table as float32, as those of a table that is read in parts.
     """
+    narrow = may_narrow and rows.codes.size >= NARROW_FROM
     directions = find_directions(rows.raw) if sparse.issparse(rows.raw) else None
-    columns, column_scale = (directions.of(rows.raw), None) if directions else _scaled(rows.X, scale)
+    columns, column_scale = (directions.of(rows.raw), None) if directions else _scaled(rows.X, scale, narrow)
     near, embedding_scale = None, None
     if rows.embedding is not None:
-        near, embedding_scale = _scaled(rows.embedding, scale)
+        near, embedding_scale = _scaled(rows.embedding, scale, narrow)
     views = Views(rows.raw.shape[1], rows.gaps, column_scale, embedding_scale, has_X, directions)
     return views, views._seen(columns, rows.raw, near)
 
 
-def _scaled(X: Floats, scale: str) -> tuple[Floats, ColumnScale | None]:
-    return (X, None) if scale == "none" else scale_columns(X, kind=scale)
+def _scaled(X: Floats, scale: str, is_narrow: bool) -> tuple[Any, ColumnScale | None]:
+    if scale == "none":  # nor does anybody know whether such numbers fit into float32
+        return X, None
+    scaled, found = scale_columns(X, kind=scale)
+    return scaled.astype(np.float32) if is_narrow else scaled, found

@@ -1,7 +1,7 @@
 """What the panel says about every row, computed some rows at a time: classes, probabilities, flags.
 
-The same steps as in :mod:`labelcut.hnc.concluding`, with the few numbers that need all rows (how many labels
-are wrong in all, and the list with the best expected F1) taken between two passes.
+The same steps as in :mod:`labelcut.hnc.concluding`, with the one number that needs all rows (how many labels
+are wrong in all) taken between two passes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from labelcut.graph import SimilarityGraph
 from labelcut.hnc.concluding import warn_of_class, warn_of_silence
 from labelcut.hnc.conclusion import rows_with_evidence
 from labelcut.hnc.evidence import UNPROVEN_P_WRONG
-from labelcut.hnc.flags import flag_by_expected_f1, flag_labels
+from labelcut.hnc.flags import flag_labels
 from labelcut.hnc.judgement import expect_wrong, guard_classes, match_total
 from labelcut.hnc.labels import UNLABELED
 from labelcut.hnc.panel import Panel
@@ -137,20 +137,18 @@ def conclude_all(
     is_contrary = is_open & (predicted != codes)
     is_issue = flag_labels(p_wrong, is_contrary, rule)
     labeled = np.flatnonzero(is_labeled)
-    if panel.sight is None:
+    if panel.sight is None and rule != "side":
         is_issue[labeled], silenced = guard_classes(
             is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief
         )
         for c, n_flagged in silenced:
             warn_of_class(classes[c], n_flagged, int((codes == c).sum()))
-    is_listed = np.zeros(codes.size, dtype=bool)
-    is_listed[labeled] = flag_by_expected_f1(p_wrong[labeled])
     if panel.is_silent:
         warn_of_silence(panel)
         p_wrong[is_open] = match_total(p_wrong[is_open], UNPROVEN_P_WRONG * is_open.sum())
         predicted[is_open] = codes[is_open]
         probability[is_open] = 1.0 - p_wrong[is_open]
-        is_issue[:] = is_listed[:] = False
+        is_issue[:] = is_contrary[:] = False
     return Answers(
         codes=codes,
         predicted=predicted,
@@ -158,7 +156,7 @@ def conclude_all(
         probability=probability,
         confidence=confidence.astype(np.float32),
         is_issue=is_issue,
-        is_worth_a_look=is_listed & is_contrary & ~is_issue,
+        is_worth_a_look=is_contrary & ~is_issue,
         status=status,
         opinions=opinions,
         panel=panel,

@@ -18,11 +18,10 @@ from labelcut.hnc.honest_cut import HonestCuts
 from labelcut.hnc.labels import Labels, check_classes
 from labelcut.hnc.panel import Panel, Question, pose
 from labelcut.hnc.rows import Rows
-from labelcut.hnc.settings import DEFAULT
+from labelcut.hnc.settings import DEFAULT, settings_of
 from labelcut.large.answers import Answers, conclude_all
 from labelcut.large.cluster import Crew
 from labelcut.large.cuts import Weighed, clean_and_grow, cut_all, first_tasks, take_seats, weigh
-from labelcut.large.estimate import give_back
 from labelcut.large.joining import join
 from labelcut.large.model import LargeModel
 from labelcut.large.neighbors import find_neighbors, place_cells
@@ -31,6 +30,7 @@ from labelcut.large.request import Request
 from labelcut.large.sample import Preparation, prepare
 from labelcut.large.scanning import Scanned
 from labelcut.large.spill import Spill
+from labelcut.memory import give_back
 
 __all__ = ["Fitted", "ask_everybody"]
 
@@ -173,7 +173,7 @@ def _second_opinions(
         n_rows = (
             work.scanned.sizes.second_rows if "second_round" in work.question.second_round else work.n_sampled
         )
-        second = clean_and_grow(work.question, weighed, experts.forest, cut, n_rows, work.clock)
+        second = clean_and_grow(work.question, weighed, experts, cut, n_rows, work.clock)
     give_back()
     said = {}
     with work.clock.stage("second opinions"):
@@ -223,7 +223,7 @@ def _pose(request: Request, scanned: Scanned, X: np.ndarray) -> Question:
     trust = scanned.trust[:n_sampled]
     beside, has_columns = scanned.table.beside, bool(scanned.table.features)
     is_seen = not has_columns and bool(beside.opinions)
-    settings = DEFAULT.fit_to(labels, trust, is_seen=is_seen)
+    settings = settings_of(DEFAULT, {"flags": request.flags}).fit_to(labels, trust, is_seen=is_seen)
     if not settings.experts:
         raise BadTable(
             f"{request.name}: {labels.n_labeled} labels in {len(labels.classes)} classes are too few for a "

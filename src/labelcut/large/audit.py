@@ -12,12 +12,13 @@ from labelcut.auditing.progress import Progress
 from labelcut.hnc.clock import StageClock
 from labelcut.large.asking import ask_everybody
 from labelcut.large.cluster import connected
-from labelcut.large.estimate import free_memory, give_back
+from labelcut.large.estimate import free_memory
 from labelcut.large.reporting import report
 from labelcut.large.request import Request
 from labelcut.large.result import LargeAudit
 from labelcut.large.scanning import scan_table
 from labelcut.large.spill import spill_folder
+from labelcut.memory import give_back
 
 __all__ = ["audit_parts"]
 

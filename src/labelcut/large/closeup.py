@@ -47,6 +47,7 @@ def judge_nodes(answers: Answers, classes: Sequence[str]) -> Judged:
     rows = pd.DataFrame(
         {
             "is_label_issue": answers.is_issue,
+            "is_worth_a_look": answers.is_worth_a_look,
             "label_quality": 1.0 - answers.p_wrong,
             "p_wrong": answers.p_wrong.astype(np.float64),
             "label_confidence": answers.confidence,

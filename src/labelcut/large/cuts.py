@@ -10,6 +10,7 @@ import numpy as np
 
 from labelcut.arrays import Floats, Ints
 from labelcut.graph import SimilarityGraph
+from labelcut.hnc.boosting import ASKED_AT_ONCE, Boosting
 from labelcut.hnc.clock import StageClock
 from labelcut.hnc.grouped_forest import GroupedForest
 from labelcut.hnc.hiding import Hiding
@@ -18,8 +19,9 @@ from labelcut.hnc.judgement import judge_labels
 from labelcut.hnc.opinion import Given, Opinion
 from labelcut.hnc.panel import Panel, Question, kept_difference, learn_again, seat
 from labelcut.hnc.rows import Rows
+from labelcut.large.opinions import FirstExperts
 
-__all__ = ["Weighed", "clean_and_grow", "cut_all", "first_tasks", "weigh"]
+__all__ = ["Weighed", "ask_booster", "clean_and_grow", "cut_all", "first_tasks", "weigh"]
 
 #: Tasks are cut until so many labels were hidden: enough to weigh a handful of experts and to read off how
 #: often labels are wrong. More of them would only take more cuts of the whole graph.
@@ -89,14 +91,15 @@ def weigh(question: Question, cut: HonestCuts, n_tasks: int) -> Weighed:
 def clean_and_grow(
     question: Question,
     weighed: Weighed,
-    forest: GroupedForest,
+    experts: FirstExperts,
     cut: HonestCuts,
     n_rows: int,
     clock: StageClock,
 ) -> dict[str, Opinion]:
     """Let those of the second round learn from the first rows of the sample, cleaned by who did not see them.
 
-    Labels of tasks that were not cut are cleaned by the forest alone.
+    Where a task was not cut, its forest and, of two classes, its booster clean. A booster has learned from
+    labels that it cleans here, but from far too many of them to know any by heart.
 
     Parameters
     ----------
@@ -104,7 +107,7 @@ def clean_and_grow(
         About the sample.
     weighed : Weighed
         What the first experts are weighed by.
-    forest : GroupedForest
+    experts : FirstExperts
         Asked about the sample.
     cut : HonestCuts
         Of all rows.
@@ -113,23 +116,32 @@ def clean_and_grow(
     clock : StageClock
     """
     rows, places = _rows(question.rows, np.arange(min(n_rows, question.rows.codes.size))), weighed.places
-    both = {"forest": forest.probability[places], "cut": weighed.cut.probability}
-    alone = weighed.question.weigh({"forest": both["forest"]})
-    together = weighed.question.weigh(both)
+    first = {name: said.probability[places] for name, said in experts.named.items()}
+    without_cut = weighed.question.weigh(first)
+    with_cut = weighed.question.weigh({"forest": first["forest"], "cut": weighed.cut.probability})
     labeled, masks = rows.labeled, question.hiding.masks[:, : rows.codes.size]
     p_wrong = []
     for m in range(len(masks)):
-        seen = {"forest": forest.by_task[m, labeled]}
+        seen = {"forest": experts.forest.by_task[m, labeled]}
         is_cut = m < len(weighed.question.hiding.masks)
         if is_cut:
             seen["cut"] = cut.of_task(m, labeled)
-        pool, belief = together if is_cut else alone
+        elif experts.boosting is not None:
+            seen["boosting"] = ask_booster(experts.boosting, m, question.X, labeled, question.n_jobs)
+        pool, belief = with_cut if is_cut else without_cut
         found = np.zeros(rows.codes.size)
         found[labeled] = judge_labels(pool.scores(seen), rows.codes[labeled], rows.trust[labeled], belief)
         p_wrong.append(found)
     hiding = Hiding(masks, question.hiding.n_folds)
     asked = replace(question, rows=rows, X=question.X[: rows.codes.size], hiding=hiding)
-    return learn_again(asked, p_wrong, together[1].channel(together[1].mean), clock)
+    return learn_again(asked, p_wrong, with_cut[1].channel(with_cut[1].mean), clock)
+
+
+def ask_booster(boosting: Boosting, m: int, X: Floats, rows: Ints, n_jobs: int | None) -> Floats:
+    """Return what one booster, which has not seen the labels that its task hides, says about some rows."""
+    one = replace(boosting, models=boosting.models[m : m + 1])
+    parts = np.array_split(rows, 1 + rows.size // ASKED_AT_ONCE)
+    return np.concatenate([one.of(X[part], n_jobs) for part in parts])
 
 
 def take_seats(weighed: Weighed, opinions: Mapping[str, Floats]) -> Panel:

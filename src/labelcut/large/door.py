@@ -79,7 +79,7 @@ def audit(
         The folder for what does not fit into memory; by default that of temporary files.
     **choices
         Everything else, as in :func:`labelcut.auditing.audit.audit`: id, group, ignore, unlabeled, positive,
-        merge_labels, ordered, kinds, max_rows, decisions, top, min_p_wrong, baseline, preset, n_jobs,
+        merge_labels, ordered, kinds, max_rows, decisions, top, min_p_wrong, baseline, preset, flags, n_jobs,
         verbose, progress, delimiter, encoding, missing, has_header, sheet; and opinions and embedding, which
         of a table in parts are columns (``"PREFIX*"``, one of lists) or .npy files.
 
@@ -122,6 +122,7 @@ def audit_files(
     top: int | None = None,
     min_p_wrong: float = 0.0,
     baseline: str | os.PathLike[str] | None = None,
+    flags: str | None = None,
     n_jobs: int | None = None,
     verbose: bool = False,
     progress: Any = None,
@@ -168,6 +169,7 @@ def audit_files(
         top=top,
         min_p_wrong=min_p_wrong,
         baseline=read_baseline(baseline) if baseline is not None else None,
+        flags=flags,
         n_jobs=n_jobs,
         reading=reading,
         inputs={what: file for what, file in inputs.items() if file is not None},

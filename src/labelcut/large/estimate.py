@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import glob
 import os
-import sys
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +11,6 @@ from pathlib import Path
 __all__ = [
     "files_of",
     "free_memory",
-    "give_back",
     "is_in_parts",
     "memory_needed",
     "rows_and_columns",
@@ -109,14 +106,6 @@ def free_memory() -> int:
         except (OSError, ValueError):  # no such limit
             continue
     return max(free, 0)
-
-
-def give_back() -> None:
-    """Give the system what was freed: the C library of Linux keeps it, between blocks that are in use."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
-        if trim is not None:
-            trim(0)
 
 
 def _available() -> int:

@@ -33,6 +33,11 @@ class FirstExperts:
     boosting: Boosting | None
 
     @property
+    def named(self) -> dict[str, GroupedForest | Boosting]:
+        """Those who are asked, by name."""
+        return {"forest": self.forest} | ({} if self.boosting is None else {"boosting": self.boosting})
+
+    @property
     def sent(self) -> FirstExperts:
         """The same without what they said about the sample, which no worker needs."""
         boosting = None if self.boosting is None else without_rows(self.boosting)

@@ -33,6 +33,7 @@ class Request:
     top: int | None = None
     min_p_wrong: float = 0.0
     baseline: Baseline | None = None
+    flags: str | None = None
     n_jobs: int | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Path] = field(default_factory=dict)

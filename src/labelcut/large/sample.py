@@ -181,7 +181,16 @@ def prepare(
     kinds = {column.name: (column.kind, forms.get(column.name)) for column in table.features}
     X = encoder.apply(table.typed, len(table.frame))
     side = _instead(table.beside, X.shape[1])
-    scale = scale_columns(X, kind="robust")[1] if X.shape[1] else None
-    side_scale = None if side is None else scale_columns(side, kind="robust")[1]
+    scaled, scale = _learn_scale(X)
+    side_scaled, side_scale = _learn_scale(side)
     made = Preparation(scan.shape, kinds, encoder, scale, side_scale, sides)
-    return made, _scaled([(X, scale), (side, side_scale)])
+    found = [*scaled, *side_scaled]
+    return made, found[0] if len(found) == 1 else np.hstack(found)
+
+
+def _learn_scale(X: np.ndarray | None) -> tuple[list[NDArray[np.float32]], ColumnScale | None]:
+    """Return columns scaled, and how; nothing of no columns."""
+    if X is None or not X.shape[1]:
+        return [], None
+    scaled, scale = scale_columns(X, kind="robust")
+    return [scaled.astype(np.float32)], scale
