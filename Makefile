@@ -10,7 +10,7 @@ PIP    := $(BIN)/$(INSTALL)
 BUILD_FILES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard core/*.?pp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest test-installed check check-github check-release bench history sanitize \
+.PHONY: help demo test test-slow test-lowest test-installed check check-github check-release bench speed history sanitize \
         warnings wheel wheels-of-this-system docs docker readme figures clean
 
 help:  ## list the targets
@@ -90,6 +90,9 @@ bench: $(VENV)/.bench  ## the benchmarks, with their rivals
 	$(BIN)/python benchmarks/bench_fit.py
 	$(BIN)/python benchmarks/bench_predict.py
 
+speed: $(VENV)/.bench  ## on a quiet machine: run the benchmarks that docs/speed.md names, and fill it
+	$(BIN)/python tools/speed.py
+
 history: $(VENV)/.test  ## measure this release on a quiet machine, add its line, draw docs/history.md
 	$(BIN)/python benchmarks/history.py measure
 
@@ -146,6 +149,7 @@ readme: $(VENV)/.test  ## make the story and the result table of the README agai
 	$(BIN)/python tools/readme.py
 
 figures: $(VENV)/.docs  ## draw the pictures of the documents again
+	$(BIN)/python docs/pictures.py
 	$(BIN)/python examples/cut_demo.py docs/cut-moons.png
 	$(BIN)/python examples/denoise.py docs/cut-denoise.png
 	$(BIN)/python examples/densest_subgraph.py docs/cut-densest.png

@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
     if options.one:
         print(json.dumps(run_one(json.loads(options.one))))
         return
-    print("| table | accuracy | seconds | CPU | " + " | ".join(STAGES) + " | of CleanLearning | peak GB |")
+    print("| table | accuracy | seconds | CPU | of CleanLearning | peak GB | " + " | ".join(STAGES) + " |")
     print("|---|---|---|---|" + "---|" * (len(STAGES) + 2))
     missed = check_small(options.threads)
     for name in options.sets:
@@ -100,8 +100,8 @@ def print_line(table: str, ours: dict, theirs: dict | None) -> None:
     elif theirs:
         ratio = f"{ours['cpu'] / theirs['cpu']:.2f} ({theirs['cpu']:.1f} s, {theirs['accuracy']:.1%})"
     print(
-        f"| {table} | {ours['accuracy']:.1%} | {ours['total']:.2f} | {ours['cpu']:.2f} | {parts} "
-        f"| {ratio} | {ours['gb']:.2f} |",
+        f"| {table} | {ours['accuracy']:.1%} | {ours['total']:.2f} | {ours['cpu']:.2f} "
+        f"| {ratio} | {ours['gb']:.2f} | {parts} |",
         flush=True,
     )
 

@@ -1,5 +1,6 @@
 """The site: `make docs` builds it from these pages, the docstrings and the examples, without a network."""
 
+import re
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -74,5 +75,15 @@ html_theme_options = {
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "show_prev_next": False,
     "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
+    "pygments_dark_style": "github-dark",
 }
+
+
+def close_sessions(app, page, source):
+    """Drop the empty line with which a session ends for doctest: on the page it is a gap."""
+    source[0] = re.sub(r"^(```python\n>>> .*?\n)\n```$", r"\1```", source[0], flags=re.DOTALL | re.MULTILINE)
+
+
+def setup(app):
+    """Change sources as they are read."""
+    app.connect("source-read", close_sessions)

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,6 +34,23 @@ def test_the_examples_of_a_document_run(name):
     result = doctest.testfile(str(DOCS / name), module_relative=False)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_the_guide_shows_what_comes_out():
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    if not all(f"{name} {version(name)}" in readme for name in ("numpy", "scikit-learn", "skrub")):
+        pytest.skip("other versions of the libraries may be a little more or less sure")
+    text = (DOCS / "guide.md").read_text(encoding="utf-8").partition("## What to do with them")[0]
+    session = doctest.DocTestParser().get_doctest(text, {}, "guide", None, 0)
+    doctest.DocTestRunner().run(session, clear_globs=False)
+    names = session.globs
+    top, why = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL)
+    assert top.rstrip() == str(names["top"])
+    assert str(names["why"]).startswith(why.removesuffix("  ...\n"))
+    is_wrong = (names["y"] != -1) & (names["y"] != names["truth"])
+    flagged = names["suspects"].index
+    told = f"{len(flagged)} labels are flagged; {is_wrong[flagged].sum()} of the {is_wrong.sum()} that"
+    assert told in text
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -18,6 +18,10 @@ from labelcut.experiments.tables.headline import losses
 REPOSITORY = Path(__file__).parents[1]
 README = REPOSITORY / "README.md"
 MOST_SUSPECTS = 4
+SHOWN = ("none", "5 %", "20 %", "40 %", "30 % of one class")
+"""Noise levels of the result table; docs/results.md has all of them."""
+UNBROKEN = "\u00a0"  # a blank at which no line ends
+SLASH = f"{UNBROKEN}/{UNBROKEN}"
 MADE_WITH = ("numpy", "scikit-learn", "skrub")
 """Packages whose versions may change how sure an answer is."""
 
@@ -34,16 +38,15 @@ def story() -> str:
     lines = [
         f"{len(issues)} of {len(storms)} labels look{'s' if len(issues) == 1 else ''} wrong:",
         "",
-        "| storm | when | wind | label | should be | likely wrong | why |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| storm | wind | label | should be | likely wrong | why |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for issue in issues.head(MOST_SUSPECTS).itertuples():
         row = storms.iloc[issue.row - 1]
         when = f"{row['year']}-{row['month']:02}-{row['day']:02} {row['hour']:02}:00"
         cells = (
-            row["name"],
-            when,
-            f"{row['wind']} knots",
+            f"{row['name']}, {when}",
+            f"{row['wind']}{UNBROKEN}knots",
             issue.given_label,
             issue.predicted_label,
             f"{issue.p_wrong:.0%}".replace("%", " %"),
@@ -54,12 +57,18 @@ def story() -> str:
 
 
 def results() -> str:
-    """Return the result table of fresh seeds, and where it is lost."""
+    """Return accuracy and ranking on fresh seeds in one table, and where it is lost."""
     records = records_of(load_study("fresh"), REPOSITORY / "results")
-    tables = all_tables({"fresh": records})["headline"]
-    told = "LabelCut first (CL is cleanlab's CleanLearning; of log-loss, less is better)"
-    lost = f"Where another is better, {told}: {losses(records)}"
-    return "\n".join([*(table.markdown() for table in tables), lost])
+    accuracy, ranking = all_tables({"fresh": records})["headline"]
+    ranked = {row[0]: dict(zip(ranking.head, row, strict=True)) for row in ranking.rows}
+    lines = [f"| wrong labels | {' | '.join(SHOWN)} |", "| --- |" + " --- |" * len(SHOWN)]
+    for row in accuracy.rows:
+        scores = dict(zip(accuracy.head, row, strict=True)), ranked[row[0]]
+        cells = (SLASH.join(by[level] for by in scores if level in by) for level in SHOWN)
+        lines.append(f"| {row[0]} | {' | '.join(cells)} |")
+    counted = accuracy.remarks[0].partition(";")[0]
+    told = "CL is CleanLearning; of log-loss, less is better"
+    return "\n".join([*lines, "", f"{counted}. Where it loses ({told}): {losses(records)}"])
 
 
 MAKERS = {"story": story, "results": results}

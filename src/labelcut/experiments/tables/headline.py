@@ -14,12 +14,12 @@ from labelcut.experiments.tables.told import tell_losses, told_of
 SCORES = ("accuracy", "average_precision")
 MODELS = {
     OURS: "LabelCut, default",
-    "forest": "Random forest, 150 trees, leaves tuned out of bag",
-    "forest_layer": "that forest with LabelCut's probabilities, no cut",
+    "forest": "Random forest, 150 trees, tuned",
+    "forest_layer": "that forest, LabelCut's probabilities",
     "extra_trees": "ExtraTrees, 100 trees",
     "boosting": "Histogram boosting, early stopping",
     "cl": "cleanlab CleanLearning, ExtraTrees",
-    "cl_forest": "cleanlab CleanLearning, the tuned forest",
+    "cl_forest": "cleanlab CleanLearning, tuned forest",
 }
 """Which model stands behind each row."""
 NAMES = {
