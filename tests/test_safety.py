@@ -252,8 +252,8 @@ def test_a_forked_worker_ends_when_its_parent_stops_it():
     # A starting worker that took SIGTERM for Ctrl-C lost the exception, and its parent waited for ever.
     code = """
 import os, signal, time
-from labelcut.cli import _take_sigterm_as_interrupt
-_take_sigterm_as_interrupt()
+from labelcut.cli.interrupts import take_interrupts
+take_interrupts()
 read, write = os.pipe()
 worker = os.fork()
 while not worker:
@@ -285,6 +285,37 @@ def test_an_interrupted_audit_says_so_and_leaves_nothing(tmp_path, number):
     assert done.returncode == 130, done.stderr
     assert "interrupted; nothing was written" in done.stderr
     assert list((tmp_path / "out").iterdir()) == []
+
+
+SWALLOW = """
+import os, signal, sys
+from labelcut.cli import main
+from labelcut.hnc import classifier
+look_at = classifier.look_at
+def swallow(*args, **kwargs):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(10_000): pass
+        print("no signal came")
+    except BaseException:  # as NumPy does while it reads the type of a buffer
+        pass
+    return look_at(*args, **kwargs)
+classifier.look_at = swallow
+main()
+"""
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_an_interrupt_that_a_library_swallows_still_ends_the_audit(tmp_path, quiet):
+    write_shop(tmp_path / "shop.csv")
+    args = ["audit", tmp_path / "shop.csv", *AUDIT, "--out", tmp_path / "out", *quiet]
+    done = subprocess.run(
+        [sys.executable, "-c", SWALLOW, *map(str, args)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130, done.stderr
+    assert done.stdout == ""
+    assert "interrupted; nothing was written" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_killed_audit_leaves_no_half_report_and_the_next_one_tidies_up(tmp_path):

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
 from labelcut.cli.apply import apply as _apply
 from labelcut.cli.audit import audit as _audit
 from labelcut.cli.demo import demo as _demo
+from labelcut.cli.interrupts import take_interrupts
 from labelcut.cli.options import as_typed
 from labelcut.cli.printing import BAD_DATA, INTERRUPTED, OUR_FAULT, WRONG_USE, fail
 
@@ -79,18 +79,6 @@ for _command in (_audit, _apply, _demo):
     cli.add_command(_command)
 
 
-def _take_sigterm_as_interrupt() -> None:
-    """End on SIGTERM as on Ctrl-C; processes forked from this one just end, as their parent expects."""
-    owner = os.getpid()
-
-    def interrupt(number: int, _: object) -> NoReturn:
-        if os.getpid() != owner:
-            os._exit(128 + number)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)
-
-
 def _replace_what_a_terminal_cannot_show() -> None:
     """Print a question mark for a letter that is not in the terminal's encoding, rather than fail on it."""
     for stream in (sys.stdout, sys.stderr):
@@ -100,7 +88,7 @@ def _replace_what_a_terminal_cannot_show() -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Run the command and leave with its exit code, never with a traceback."""
-    _take_sigterm_as_interrupt()
+    take_interrupts()
     _replace_what_a_terminal_cannot_show()
     try:
         cli.main(args=args, prog_name="labelcut", standalone_mode=False)

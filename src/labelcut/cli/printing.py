@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from labelcut.cli.interrupts import end_if_interrupted
+
 if TYPE_CHECKING:
     from labelcut.auditing.progress import Progress
     from labelcut.auditing.result import Audit
@@ -55,13 +57,17 @@ def show_progress(quiet: bool, costs: Any = None) -> Iterator[Progress]:
 
     `costs` are those of the stages, where they are not the usual ones.
     """
-    from labelcut.auditing.progress import COSTS, Progress, followed
+    from labelcut.auditing.progress import COSTS, DONE, Progress, followed
+
+    def hear(stage: str, _: float) -> None:
+        if stage != DONE:
+            end_if_interrupted()
 
     costs = costs or COSTS
     if quiet:
-        yield Progress()
+        yield Progress(hear)
     elif not sys.stderr.isatty():
-        with followed(None, verbose=True, costs=costs) as progress:
+        with followed(hear, verbose=True, costs=costs) as progress:
             yield progress
     else:
         from rich.console import Console
@@ -69,7 +75,7 @@ def show_progress(quiet: bool, costs: Any = None) -> Iterator[Progress]:
 
         from labelcut.auditing.bar import Bar
 
-        bar = Bar(Progress(costs=costs))
+        bar = Bar(Progress(hear, costs=costs))
         with Live(bar, console=Console(stderr=True), transient=True, refresh_per_second=8):
             yield bar.progress
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from labelcut.cli import INTERRUPTED
+from labelcut.cli.interrupts import end_if_interrupted
 from labelcut.errors import BadTable
 from labelcut.experiments import run as running
 from labelcut.experiments.cluster import BACKENDS
@@ -78,6 +79,7 @@ def run_(
             f"{done}/{total}  {_clock(left)} left  {record['method']} {record['data']} {noise} % "
             f"seed {record['seed']}  {seconds:.1f} s  {told}"
         )
+        end_if_interrupted()
 
     try:
         chosen = running.load_study(study)
