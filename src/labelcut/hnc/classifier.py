@@ -26,7 +26,8 @@ from labelcut.hnc.issues import issue_table
 from labelcut.hnc.neighborhood import join_by_distances
 from labelcut.hnc.opinion import NoOpinion, Opinion
 from labelcut.hnc.own_experts import read_experts, refuse_experts, refuse_known_names
-from labelcut.hnc.panel import Panel, ask_panel, pose
+from labelcut.hnc.panel import Panel, ask_panel
+from labelcut.hnc.question import pose
 from labelcut.hnc.rows import NewRows, Rows, line_up
 from labelcut.hnc.settings import EXPERTS, PRESETS, Settings, settings_from
 from labelcut.hnc.views import Seen, look_at

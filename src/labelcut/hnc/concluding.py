@@ -16,7 +16,8 @@ from labelcut.hnc.flags import flag_labels
 from labelcut.hnc.honest_cut import HonestCuts
 from labelcut.hnc.judgement import guard_classes, match_total
 from labelcut.hnc.labels import plain
-from labelcut.hnc.panel import Panel, Question
+from labelcut.hnc.panel import Panel
+from labelcut.hnc.question import Question
 from labelcut.hnc.rows import Rows
 
 __all__ = ["conclude", "own_confidence", "warn_of_class", "warn_of_silence"]

@@ -16,7 +16,8 @@ from labelcut.hnc.concluding import own_confidence
 from labelcut.hnc.grouped_forest import GroupedForest
 from labelcut.hnc.honest_cut import HonestCuts
 from labelcut.hnc.labels import Labels, check_classes
-from labelcut.hnc.panel import Panel, Question, pose
+from labelcut.hnc.panel import Panel
+from labelcut.hnc.question import Question, pose
 from labelcut.hnc.rows import Rows
 from labelcut.hnc.settings import DEFAULT, settings_of
 from labelcut.large.answers import Answers, conclude_all

@@ -17,7 +17,8 @@ from labelcut.hnc.hiding import Hiding
 from labelcut.hnc.honest_cut import HonestCut, HonestCuts, cut_honestly
 from labelcut.hnc.judgement import judge_labels
 from labelcut.hnc.opinion import Given, Opinion
-from labelcut.hnc.panel import Panel, Question, kept_difference, learn_again, seat
+from labelcut.hnc.panel import Panel, kept_difference, learn_again, seat
+from labelcut.hnc.question import Question
 from labelcut.hnc.rows import Rows
 from labelcut.large.opinions import FirstExperts
 

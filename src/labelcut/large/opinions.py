@@ -14,7 +14,7 @@ from labelcut.hnc.clock import StageClock
 from labelcut.hnc.grouped_forest import GroupedForest
 from labelcut.hnc.hiding import task_seed
 from labelcut.hnc.opinion import Opinion
-from labelcut.hnc.panel import FEWEST_FOR_BOOSTING, Question
+from labelcut.hnc.question import FEWEST_FOR_BOOSTING, Question
 from labelcut.hnc.second_round import SecondRound, ThroughNoise
 from labelcut.large.parts import Part
 from labelcut.large.sample import Preparation
