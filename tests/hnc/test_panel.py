@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from labelcut import HNC, ConfidenceHNC, find_label_issues
+from labelcut.hnc import hiding
 from labelcut.hnc.boosting import boost, boost_cleaned
 from labelcut.hnc.clock import hear_stages
 from labelcut.hnc.evidence import shuffle_test
@@ -400,3 +401,44 @@ def test_without_two_classes_of_two_labels_the_cut_decides_alone():
     X, y, _ = few_of_each(2, 2)
     y[np.flatnonzero(y == 1)[1:]] = -1
     assert ConfidenceHNC().fit(X, y).expert_weights_ == {}
+
+
+def take_for_many(monkeypatch, n_labels):
+    """Let so many hidden labels be enough; labels are dealt once, as very many are."""
+    monkeypatch.setattr(hiding, "ENOUGH_HIDDEN", n_labels)
+    monkeypatch.setattr(hiding, "ENOUGH_JUDGEMENTS", 1)
+
+
+def test_of_very_many_labels_the_cut_is_asked_about_some_and_weighed_by_them(monkeypatch):
+    X, given, truth, is_wrong = noisy_table(2500)
+    asked_about_all = ConfidenceHNC().fit(X, given)
+    take_for_many(monkeypatch, 500)
+    model = ConfidenceHNC(n_jobs=2).fit(X, given)
+    panel = model._answer.verdict
+    assert [cut.votes.shape[0] for cut in panel.cuts] == [2]  # of five tasks, which hide 400 labels each
+    assert "cut" not in panel.unseen
+    assert "cut" in asked_about_all._answer.verdict.unseen
+    assert panel.n_labeled == (given >= 0).sum()
+    # Its weight comes from labels that were hidden from it: one that had seen them would be believed most.
+    assert model.expert_weights_["cut"] < 2 * max(asked_about_all.expert_weights_["cut"], 0.1)
+    hits = [(fit.transduction_ == truth)[given == -1].mean() for fit in (model, asked_about_all)]
+    assert hits[0] > hits[1] - 0.02
+    assert model.p_wrong_[is_wrong].mean() > 5 * model.p_wrong_[(given >= 0) & ~is_wrong].mean()
+    assert np.nansum(model.p_wrong_) == pytest.approx(np.nansum(asked_about_all.p_wrong_), rel=0.2)
+
+
+def test_the_rows_it_is_weighed_by_do_not_hang_on_the_order_or_on_threads(monkeypatch):
+    take_for_many(monkeypatch, 300)
+    X, given, _, _ = noisy_table(1500)
+    order = np.random.default_rng(1).permutation(len(X))
+    one, other = ConfidenceHNC(n_jobs=1).fit(X, given), ConfidenceHNC(n_jobs=2).fit(X[order], given[order])
+    assert one.p_wrong_[order].tobytes() == other.p_wrong_.tobytes()
+    assert one.predict_proba(X[:20]).tobytes() == other.predict_proba(X[:20]).tobytes()
+
+
+def test_without_a_booster_the_cut_is_asked_about_every_label(monkeypatch):
+    take_for_many(monkeypatch, 100)
+    X, given, _, _ = noisy_table(600, n_classes=3)
+    model = ConfidenceHNC().fit(X, given)
+    assert model._answer.verdict.is_cut_unseen
+    assert not np.isnan(model._answer.verdict.cuts[0].choice.join_at[model._answer.rows.labeled]).any()

@@ -12,9 +12,9 @@ from large.conftest import SMALL, small_table, write_parts
 
 import labelcut
 from labelcut.hnc.boosting import boost
+from labelcut.hnc.cleaning import ask_booster
 from labelcut.hnc.hiding import deal_tasks
 from labelcut.large.audit import audit_parts
-from labelcut.large.cuts import ask_booster
 from labelcut.large.request import Request
 
 ROLES = {"label": "y", "id": "name", "group": "who", "ignore": ("truth",)}

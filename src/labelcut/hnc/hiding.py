@@ -27,6 +27,9 @@ MOST_DEALS = 7
 #: From so many labels on two thirds of them teach as much as four fifths, and three folds will do.
 MANY_LABELS, FOLDS_OF_MANY = 50_000, 3
 
+#: So many hidden labels are enough to weigh a handful of experts and to read off how often labels are wrong.
+ENOUGH_HIDDEN = 100_000
+
 
 @dataclass(frozen=True, eq=False)
 class Hiding:
@@ -52,6 +55,13 @@ class Hiding:
     def first_deal(self) -> Hiding:
         """Every label hidden once, for those who are dear to ask."""
         return Hiding(self.masks[: self.n_folds], self.n_folds)
+
+    @property
+    def enough(self) -> Hiding:
+        """The first tasks, until enough labels were hidden, for the cut: a task cuts the whole graph."""
+        n_hidden = np.cumsum(self.masks.sum(axis=1))
+        n_tasks = 1 + int(np.searchsorted(n_hidden, ENOUGH_HIDDEN))
+        return self if n_tasks >= len(self.masks) else Hiding(self.masks[:n_tasks], n_tasks)
 
     def asked(self, m: int) -> Ints:
         """Return the rows that a task is asked about: those it hides, and those that no task hides."""

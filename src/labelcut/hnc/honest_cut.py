@@ -8,7 +8,7 @@ A row's neighbours then vote with the sides they are on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,20 @@ class HonestCuts:
     def of_task(self, m: int, rows: Ints | slice = slice(None)) -> Floats:
         """Return the probabilities of rows, by default of all, while the labels of one task were hidden."""
         return self._from_votes([cut.votes[m][rows] for cut in self.cuts])
+
+    def at(self, places: Ints) -> HonestCuts:
+        """Return what the cuts say about some of the rows."""
+
+        def some(cut: HonestCut) -> HonestCut:
+            kept: dict[str, Any] = {}
+            for part in fields(HonestCut):
+                value = getattr(cut, part.name)
+                if isinstance(value, np.ndarray):
+                    kept[part.name] = value[..., places]
+            return replace(cut, **kept)
+
+        cuts = tuple(some(cut) for cut in self.cuts)
+        return replace(self, cuts=cuts, probability=self.probability[places], final=self.final[places])
 
     def of(self, weights: sparse.csr_array[Any, Any]) -> Floats:
         """Return the probabilities of new rows from their similarity to the rows of the table."""

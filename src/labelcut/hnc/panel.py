@@ -22,8 +22,9 @@ import numpy as np
 
 from labelcut.arrays import Floats, Ints
 from labelcut.graph import SimilarityGraph
-from labelcut.hnc.boosting import boost, boost_cleaned
+from labelcut.hnc.boosting import Boosting, boost, boost_cleaned
 from labelcut.hnc.by_sight import Sight, look_at_labels
+from labelcut.hnc.cleaning import clean_labels
 from labelcut.hnc.clock import StageClock
 from labelcut.hnc.evidence import UNPROVEN_P_WRONG, Evidence, measure_evidence
 from labelcut.hnc.grouped_forest import GroupedForest
@@ -34,7 +35,7 @@ from labelcut.hnc.labels import UNLABELED
 from labelcut.hnc.noise_floor import NoiseBelief
 from labelcut.hnc.opinion import Given, Opinion, form_opinion
 from labelcut.hnc.pool import Pool, label_log_loss
-from labelcut.hnc.question import Question
+from labelcut.hnc.question import Question, Weighed, narrow
 from labelcut.hnc.rows import NewRows
 from labelcut.hnc.second_round import ThroughNoise, grow_on_cleaned, labels_to_learn
 from labelcut.hnc.seen_labels import warn_of_seen_labels
@@ -72,6 +73,8 @@ class Panel:
     shares : ndarray of shape (n_classes,)
         The shares of the classes among the labels.
     n_labeled : int
+    is_cut_unseen : bool
+        Whether every label that is judged was hidden from the cut once; of very many only some are.
     """
 
     experts: dict[str, Opinion]
@@ -85,6 +88,7 @@ class Panel:
     log_loss: dict[str, float]
     shares: Floats
     n_labeled: int
+    is_cut_unseen: bool = True
 
     @property
     def cuts(self) -> tuple[HonestCut, ...]:
@@ -98,8 +102,10 @@ class Panel:
 
     @property
     def unseen(self) -> dict[str, Floats]:
-        """What each expert thinks of every row without the row's own label, the cut too."""
-        return self.opinions | ({"cut": self.cut.probability} if "cut" in self.opinions else {})
+        """What each expert thinks of every row without the row's own label; the cut too, if it can tell."""
+        others = {name: opinion for name, opinion in self.opinions.items() if name != "cut"}
+        has_cut = "cut" in self.opinions and self.is_cut_unseen
+        return others | ({"cut": self.cut.probability} if has_cut else {})
 
     @property
     def noise_rates(self) -> Floats:
@@ -168,20 +174,29 @@ def ask_panel(
             experts["boosting"] = boost(
                 question.X, rows.codes, hiding.first_deal, task_seed(question.seed, 2), question.n_jobs, clock
             )
+    boosting = experts.get("boosting")
+    assert boosting is None or isinstance(boosting, Boosting)
+    # Without a booster nobody else could clean the labels of a task that is not cut.
+    hidden = hiding if boosting is None else hiding.enough
     with clock.stage("cut"):
         kept = kept_difference(question.believe(np.log(np.maximum(forest.probability, 1e-6))))
         cut = cut_honestly(
-            graph, rows.codes, rows.trust, forest, hiding, kept, question.settings, question.n_jobs, clock
+            graph, rows.codes, rows.trust, forest, hidden, kept, question.settings, question.n_jobs, clock
         )
+        whole = Weighed(question, cut, slice(None))
+        weighed = whole if hidden is hiding else narrow(question, cut, hidden)
     if question.second_round:
         with clock.stage("second round"):
-            experts |= learn_again(question, *_first_round(question, forest, cut), clock)
+            cleaned = clean_labels(question, weighed, cut, forest, boosting)
+            experts |= learn_again(question, *cleaned, clock)
     for name, model in own.items():
         with clock.stage(name):
             experts[name] = form_opinion(model, rows.raw, rows.codes, hiding, rows.classes)
     experts |= {name: Given(opinion) for name, opinion in rows.opinions.items()}
     with clock.stage("probabilities"):
-        return seat(question, experts, cut)
+        if weighed is whole:
+            return seat(question, experts, cut)
+        return _seat_all(question, weighed, experts, cut)
 
 
 def learn_again(
@@ -252,6 +267,25 @@ def seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> Pa
     return replace(panel, belief=belief.without_errors(), sight=None) if panel.is_silent else panel
 
 
+def _seat_all(question: Question, weighed: Weighed, experts: dict[str, Opinion], cut: HonestCuts) -> Panel:
+    """Return the panel of all rows, weighed by some of them."""
+    some: dict[str, Opinion] = {
+        name: Given(expert.probability[weighed.places]) for name, expert in experts.items()
+    }
+    panel = seat(weighed.question, some, weighed.cut)
+    opinions = {name: cut.final if name == "cut" else experts[name].probability for name in panel.opinions}
+    codes = question.rows.codes[question.rows.labeled]
+    return replace(
+        panel,
+        experts=experts,
+        cut=cut,
+        opinions=opinions,
+        shares=np.bincount(codes, minlength=panel.shares.size) / codes.size,
+        n_labeled=codes.size,
+        is_cut_unseen=False,
+    )
+
+
 def _heard(question: Question) -> list[str]:
     """Return our own experts that have something to say.
 
@@ -278,23 +312,6 @@ def _pool_without_cut(question: Question, opinions: Mapping[str, Floats], forest
     """Return how far experts are believed about rows without neighbours; the forest speaks if nobody else."""
     others = {name: opinion for name, opinion in opinions.items() if name != "cut"}
     return question.weigh(others or {"forest": forest})[0]
-
-
-def _first_round(question: Question, forest: GroupedForest, cut: HonestCuts) -> tuple[list[Floats], Floats]:
-    """Return, for each task, P(wrong) of every label by those who have not seen the task's labels.
-
-    And the noise through which the labels are seen.
-    """
-    rows = question.rows
-    pool, belief = question.weigh({"forest": forest.probability, "cut": cut.probability})
-    labeled = rows.labeled
-    found = []
-    for m in range(len(question.hiding.masks)):
-        scores = pool.scores({"forest": forest.by_task[m, labeled], "cut": cut.of_task(m)[labeled]})
-        p_wrong = np.zeros(rows.codes.size)
-        p_wrong[labeled] = judge_labels(scores, rows.codes[labeled], rows.trust[labeled], belief)
-        found.append(p_wrong)
-    return found, belief.channel(belief.mean)
 
 
 def kept_difference(belief: NoiseBelief) -> float:

@@ -1,26 +1,30 @@
-"""What every expert is asked: which rows there are, and which labels are hidden from whom."""
+"""What every expert is asked: which rows there are, and which labels are hidden from whom.
+
+And by which labels they are weighed: those that were hidden from all of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from labelcut.arrays import Floats
+from labelcut.arrays import Floats, Ints
 from labelcut.hnc.clock import StageClock
 from labelcut.hnc.forest import choose_leaf
 from labelcut.hnc.grouped_forest import GroupedForest, grow_groups
 from labelcut.hnc.hiding import Hiding, deal_tasks, task_seed
+from labelcut.hnc.honest_cut import HonestCuts
 from labelcut.hnc.noise_floor import NoiseBelief, believe_rates
 from labelcut.hnc.pool import Pool, fit_pool
 from labelcut.hnc.rows import Rows
 from labelcut.hnc.settings import Settings
 
-__all__ = ["FEWEST_FOR_BOOSTING", "Question", "pose"]
+__all__ = ["FEWEST_FOR_BOOSTING", "Question", "Weighed", "narrow", "pose"]
 
 #: Boosting is asked about two classes from so many labels on: with fewer it is a worse judge than trees that
 #: vote, and with more classes it takes twice the time of all others for no gain.
@@ -112,3 +116,44 @@ def pose(rows: Rows, X: Floats, settings: Settings, random_state: Any, n_jobs: i
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     hiding = deal_tasks(rows.codes, rows.trust, settings.n_folds, task_seed(seed, 0))
     return Question(rows, X, hiding, settings, seed, n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The question about the rows by which experts are weighed, and the cut's answer on them.
+
+    Attributes
+    ----------
+    question : Question
+        About these rows alone.
+    cut : HonestCuts
+    places : ndarray of int or slice
+        Which rows of the whole question they are.
+    """
+
+    question: Question
+    cut: HonestCuts
+    places: Ints | slice
+
+
+def narrow(question: Question, cut: HonestCuts, hiding: Hiding) -> Weighed:
+    """Return the part of a question by which experts are weighed if the cut was asked in few tasks.
+
+    Parameters
+    ----------
+    question : Question
+    cut : HonestCuts
+        Of all rows; those of the question are the first.
+    hiding : Hiding
+        The tasks that were cut. Other labels were seen by the cut; held and missing ones are kept.
+    """
+    rows = question.rows
+    is_open = rows.is_labeled & np.isfinite(rows.trust)
+    places = np.flatnonzero(hiding.is_judged | ~is_open)
+    some = replace(
+        question,
+        rows=rows.at(places),
+        X=question.X[:0],
+        hiding=Hiding(hiding.masks[:, places], hiding.n_folds),
+    )
+    return Weighed(some, cut.at(places), places)

@@ -78,6 +78,17 @@ class Rows:
         """The places of the rows that carry a label."""
         return np.flatnonzero(self.is_labeled)
 
+    def at(self, places: Ints) -> Rows:
+        """Return some of the rows, without their columns."""
+        return replace(
+            self.without_columns,
+            codes=self.codes[places],
+            trust=self.trust[places],
+            opinions={name: opinion[places] for name, opinion in self.opinions.items()},
+            order=np.arange(places.size),
+            place=np.arange(places.size),
+        )
+
     @property
     def without_columns(self) -> Rows:
         """The same rows once everybody has seen their columns: none of their cells is kept."""

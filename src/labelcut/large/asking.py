@@ -17,12 +17,12 @@ from labelcut.hnc.grouped_forest import GroupedForest
 from labelcut.hnc.honest_cut import HonestCuts
 from labelcut.hnc.labels import Labels, check_classes
 from labelcut.hnc.panel import Panel
-from labelcut.hnc.question import Question, pose
+from labelcut.hnc.question import Question, Weighed, narrow, pose
 from labelcut.hnc.rows import Rows
 from labelcut.hnc.settings import DEFAULT, settings_of
 from labelcut.large.answers import Answers, conclude_all
 from labelcut.large.cluster import Crew
-from labelcut.large.cuts import Weighed, clean_and_grow, cut_all, first_tasks, take_seats, weigh
+from labelcut.large.cuts import clean_and_grow, cut_all, take_seats
 from labelcut.large.joining import join
 from labelcut.large.model import LargeModel
 from labelcut.large.neighbors import find_neighbors, place_cells
@@ -99,16 +99,16 @@ def ask_everybody(crew: Crew, request: Request, scanned: Scanned, spill: Spill, 
     question = _pose(request, scanned, X)
     work = _Work(crew, request, scanned, preparation, crew.share(preparation), question, spill, clock)
     experts = first_experts(question, clock)
-    n_tasks = first_tasks(question.hiding)
+    hiding = question.hiding.enough
     give_back()
-    said, by_task = _first_opinions(work, experts, n_tasks)
+    said, by_task = _first_opinions(work, experts, len(hiding.masks))
     graph, details = _join(work, experts)
     everywhere = GroupedForest(
         experts.forest.importances, _as(said["forest"]), _as(by_task), experts.forest.models
     )
     with clock.stage("cut"):
-        cut = cut_all(question, graph, scanned.codes, scanned.trust, everywhere, n_tasks, clock)
-        weighed = weigh(question, cut, n_tasks)
+        cut = cut_all(question, graph, scanned.codes, scanned.trust, everywhere, hiding, clock)
+        weighed = narrow(question, cut, hiding)
     said |= _second_opinions(work, experts, weighed, cut)
     with clock.stage("probabilities"):
         panel = take_seats(weighed, {name: _as(opinion[: work.n_sampled]) for name, opinion in said.items()})
