@@ -1,7 +1,8 @@
 """Ctrl-C and SIGTERM end the command, even where a library swallows them.
 
-NumPy takes any exception while it reads a buffer's type for an unknown type and goes on another way, so that
-one Ctrl-C in ten that met boosting was lost. It is remembered here, and comes again where work is told of.
+Of 80 that met boosting 10 were lost: 7 while NumPy read the type of a buffer, where it takes any exception
+for an unknown type and goes on another way, 3 while an attribute of an enum was looked up. An interrupt is
+remembered here, and comes again where work is told of.
 """
 
 from __future__ import annotations
