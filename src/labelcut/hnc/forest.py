@@ -6,12 +6,11 @@ and its probabilities are an opinion on every row that did not come from the row
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
@@ -20,10 +19,10 @@ from sklearn.utils import check_random_state
 from labelcut.arrays import Floats, Ints
 from labelcut.hnc.columns import as_float32, as_matrix
 from labelcut.hnc.folds import deal_folds
+from labelcut.hnc.trees import add_up_votes, ask_trees, judge_rows, rows_to_judge
 from labelcut.parameters import numbers, whole
-from labelcut.threads import thread_count
 
-__all__ = ["Forest", "add_up_votes", "check_leaf_sizes", "choose_leaf", "fit_forest", "rows_to_judge"]
+__all__ = ["Forest", "check_leaf_sizes", "choose_leaf", "fit_forest"]
 
 
 #: Section 5 of the paper: leaf sizes as shares of the labeled rows, chosen by cross-validation in five folds.
@@ -47,9 +46,6 @@ TRIAL_JUDGEMENTS = 150_000
 
 #: New rows from which starting threads takes less time than they save.
 WORTH_THREADS = 1000
-
-#: Rows that a tree judges at a time.
-JUDGED_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +76,10 @@ class Forest:
     def of(self, X: ArrayLike, n_jobs: int | None = None) -> Floats:
         """Return the probability of each class for new rows, the same bytes for any ``n_jobs``."""
         X32 = as_float32(X if sparse.issparse(X) else as_matrix(X, may_miss=True))
-        rows = np.arange(X32.shape[0])
         if X32.shape[0] < WORTH_THREADS:
             n_jobs = 1
-        votes, n_votes = add_up_votes(
-            self.model, [rows] * len(self.model.estimators_), X32, self._n_classes, n_jobs
-        )
-        return np.asarray(votes / n_votes[:, None])
-
-    @property
-    def _n_classes(self) -> int:
-        return int(self.probability.shape[1])
+        n_classes = self.probability.shape[1]
+        return ask_trees(self.model.estimators_, self.model.classes_, X32, n_classes, n_jobs)
 
 
 def fit_forest(
@@ -150,8 +139,8 @@ def fit_forest(
     leaf, scores, model = tune(X32[labeled], y, leaf_sizes, n_trees, seed, n_jobs)
 
     n_classes = int(y.max()) + 1
-    rows_of_tree = rows_to_judge(model, labeled, np.flatnonzero(codes < 0), X.shape[0])
-    votes, n_votes = add_up_votes(model, rows_of_tree, X32, n_classes, n_jobs)
+    judged = rows_to_judge(model.estimators_samples_, labeled, np.flatnonzero(codes < 0), X.shape[0])
+    votes, n_votes = add_up_votes(model.estimators_, model.classes_, judged, X32, n_classes, n_jobs)
     shares = np.bincount(y, minlength=n_classes) / len(y)
     probability = np.where(n_votes[:, None] > 0, votes / np.maximum(n_votes, 1)[:, None], shares)
 
@@ -211,9 +200,8 @@ def _tune_by_folds(
             if not train.any():
                 continue
             model = _forest(n_trees, leaf, int(train.sum()), seed, n_jobs).fit(X[train], y[train])
-            rows = np.arange(int(test.sum()))
-            votes, _ = add_up_votes(model, [rows] * n_trees, X[test], int(y.max()) + 1, n_jobs)
-            hits += int((votes.argmax(axis=1) == y[test]).sum())
+            said = ask_trees(model.estimators_, model.classes_, X[test], int(y.max()) + 1, n_jobs)
+            hits += int((said.argmax(axis=1) == y[test]).sum())
         scores[leaf] = hits / len(y)
     best = max(scores, key=lambda leaf: scores[leaf])
     return best, scores, _forest(n_trees, best, len(y), seed, n_jobs).fit(X, y)
@@ -274,7 +262,8 @@ def _endless_brier_scores(
     errors = np.zeros((len(y), int(y.max()) + 1))
     squares = np.zeros(len(y))
     n_trees = np.zeros(len(y))
-    for rows, shares in _judge(model, rows_to_judge(model, every, every[:0], len(y)), X, n_jobs):
+    judged = rows_to_judge(model.estimators_samples_, every, every[:0], len(y))
+    for rows, shares in judge_rows(model.estimators_, model.n_classes_, judged, X, n_jobs):
         error = np.zeros((len(rows), errors.shape[1]))
         error[:, model.classes_] = shares
         error[np.arange(len(rows)), y[rows]] -= 1.0
@@ -309,57 +298,6 @@ def _forest(n_trees: int, leaf: float, n_rows: int, seed: int, n_jobs: int | Non
     return RandomForestClassifier(
         n_trees, min_samples_leaf=min_samples_leaf, random_state=seed, n_jobs=n_jobs
     )
-
-
-def rows_to_judge(
-    model: RandomForestClassifier, labeled: Ints, unlabeled: Ints, n_rows: int
-) -> Iterator[Ints]:
-    """Yield, for each tree, the rows it did not learn from: its out-of-bag rows and the unlabeled ones."""
-    for drawn in model.estimators_samples_:
-        judged = np.zeros(n_rows, dtype=bool)
-        judged[labeled] = True
-        judged[labeled[drawn]] = False
-        judged[unlabeled] = True
-        yield np.flatnonzero(judged)
-
-
-def add_up_votes(
-    model: RandomForestClassifier,
-    rows_of_tree: Iterable[Ints],
-    X: NDArray[np.float32],
-    n_classes: int,
-    n_jobs: int | None,
-) -> tuple[Floats, Ints]:
-    """Return the summed class shares and the number of trees for each row; each tree judges its own rows."""
-    total = np.zeros((X.shape[0], model.n_classes_))
-    n_votes = np.zeros(X.shape[0], dtype=np.intp)
-    for rows, shares in _judge(model, rows_of_tree, X, n_jobs):
-        total[rows] += shares
-        n_votes[rows] += 1
-    votes = np.zeros((X.shape[0], n_classes))
-    votes[:, model.classes_] = total
-    return votes, n_votes
-
-
-def _judge(
-    model: RandomForestClassifier, rows_of_tree: Iterable[Ints], X: NDArray[np.float32], n_jobs: int | None
-) -> Iterable[tuple[Ints, Floats]]:
-    """Yield, tree after tree, the rows it judges and the class shares in the leaves they fall into."""
-
-    def class_shares(tree: Any, rows: Ints) -> tuple[Ints, Floats]:
-        shares = np.empty((len(rows), model.n_classes_))
-        for start in range(0, len(rows), JUDGED_AT_ONCE):  # or each tree would have a copy of all rows
-            part = slice(start, start + JUDGED_AT_ONCE)
-            shares[part] = tree.tree_.predict(X[rows[part]]).reshape(-1, model.n_classes_)
-        return rows, shares
-
-    if thread_count(n_jobs) == 1:
-        return (class_shares(tree, rows) for tree, rows in zip(model.estimators_, rows_of_tree, strict=True))
-    # scikit-learn adds up trees in the order in which threads end, so its sums differ in the last bits.
-    shares: Iterable[tuple[Ints, Floats]] = Parallel(
-        n_jobs=thread_count(n_jobs), prefer="threads", return_as="generator"
-    )(delayed(class_shares)(tree, rows) for tree, rows in zip(model.estimators_, rows_of_tree, strict=True))
-    return shares
 
 
 def _check_codes(codes: NDArray[Any], n_rows: int) -> Ints:

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.tree import ExtraTreeClassifier
 
 from labelcut.arrays import Floats, Ints
 from labelcut.hnc.clock import StageClock
 from labelcut.hnc.columns import as_float32
-from labelcut.hnc.forest import add_up_votes
 from labelcut.hnc.hiding import Hiding, task_seed
 from labelcut.hnc.labels import UNLABELED
 from labelcut.hnc.opinion import Opinion
 from labelcut.hnc.tasks import run_tasks
+from labelcut.hnc.trees import Trees, ask_trees, grow_trees
 
 __all__ = ["SecondRound", "ThroughNoise", "grow_on_cleaned", "labels_to_learn"]
 
@@ -40,18 +40,19 @@ class SecondRound:
     ----------
     probability : ndarray of shape (n_rows, n_classes)
         By the trees that did not see the row's label.
-    models : tuple of ExtraTreesClassifier
+    groups : tuple of Trees
     """
 
     probability: Floats
-    models: tuple[ExtraTreesClassifier, ...] = field(repr=False)
+    groups: tuple[Trees, ...] = field(repr=False)
     importances: None = None
 
     def of(self, X: Floats, n_jobs: int | None = None) -> Floats:
         """Return the mean probability of each class for new rows."""
         X32 = as_float32(X)
         n_classes = self.probability.shape[1]
-        return np.asarray(np.mean([_ask(model, X32, n_classes, n_jobs) for model in self.models], axis=0))
+        said = [ask_trees(group.trees, group.classes, X32, n_classes, n_jobs) for group in self.groups]
+        return np.asarray(np.mean(said, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,26 +134,19 @@ def grow_on_cleaned(
     """
     X32 = as_float32(X)
 
-    def grow(m: int) -> tuple[ExtraTreesClassifier, tuple[Ints, Floats]]:
+    def grow(m: int) -> tuple[Trees, tuple[Ints, Floats]]:
         return _grow(X32, codes, learned[m], hiding.asked(m), task_seed(seed, m))
 
     grown = run_tasks(grow, len(hiding.masks), n_jobs, clock)
     probability = hiding.mean_of([opinion for _, opinion in grown])
-    return SecondRound(probability, tuple(model for model, _ in grown))
+    return SecondRound(probability, tuple(group for group, _ in grown))
 
 
 def _grow(
     X: NDArray[np.float32], codes: Ints, rows: Ints, asked: Ints, seed: int
-) -> tuple[ExtraTreesClassifier, tuple[Ints, Floats]]:
+) -> tuple[Trees, tuple[Ints, Floats]]:
     """Return trees grown from some rows, the rows they are asked about, and what they say."""
     n_labeled = int(np.sum(codes != UNLABELED))
     n_trees = N_TREES if n_labeled < THIN_FROM else THIN_TREES
-    model = ExtraTreesClassifier(n_trees, random_state=seed, n_jobs=1).fit(X[rows], codes[rows])
-    return model, (asked, _ask(model, X[asked], int(codes.max()) + 1, 1))
-
-
-def _ask(model: ExtraTreesClassifier, X: NDArray[np.float32], n_classes: int, n_jobs: int | None) -> Floats:
-    """Return the mean over the trees; a class they never saw gets nothing."""
-    every = [np.arange(X.shape[0])] * len(model.estimators_)
-    votes, n_votes = add_up_votes(model, every, X, n_classes, n_jobs)
-    return np.asarray(votes / n_votes[:, None])
+    group = grow_trees(ExtraTreeClassifier, X[rows], codes[rows], n_trees, seed)
+    return group, (asked, ask_trees(group.trees, group.classes, X[asked], int(codes.max()) + 1, 1))

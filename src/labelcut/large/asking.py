@@ -104,7 +104,7 @@ def ask_everybody(crew: Crew, request: Request, scanned: Scanned, spill: Spill, 
     said, by_task = _first_opinions(work, experts, len(hiding.masks))
     graph, details = _join(work, experts)
     everywhere = GroupedForest(
-        experts.forest.importances, _as(said["forest"]), _as(by_task), experts.forest.models
+        experts.forest.importances, _as(said["forest"]), _as(by_task), experts.forest.groups
     )
     with clock.stage("cut"):
         cut = cut_all(question, graph, scanned.codes, scanned.trust, everywhere, hiding, clock)

@@ -72,7 +72,7 @@ def judge_part(
     X: Any
     X, beside = preparation.read(part)
     forest = experts.forest
-    groups = [replace(forest, models=(model,)).of(X, 1) for model in forest.models]
+    groups = [replace(forest, groups=(group,)).of(X, 1) for group in forest.groups]
     found = {"forest": np.mean(groups, axis=0).astype(np.float32)}
     found |= {name: said.values.to_numpy() for name, said in beside.opinions.items()}
     if experts.boosting is not None:
