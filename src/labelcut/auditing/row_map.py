@@ -12,6 +12,7 @@ from labelcut.table.table import Table
 MOST_DOTS = 5000
 MOST_RINGS = 400  # More suspects than this would be one blot.
 FITTED_ROWS = 5000  # The directions are those of a sample.
+CELLS_AT_ONCE = 2_000_000  # Rows are laid out in parts: scaled copies of all would be the largest thing held.
 GRID = (48, 32)
 
 
@@ -64,7 +65,7 @@ def _places(X: np.ndarray, importances: np.ndarray) -> np.ndarray:
     else:
         solver = "covariance_eigh" if X.shape[1] <= 500 else "randomized"
         place = PCA(2, svd_solver=solver, random_state=0).fit(scaled * weigh)
-        step = max(1, 20_000_000 // X.shape[1])
+        step = max(1, CELLS_AT_ONCE // X.shape[1])
         starts = range(0, len(X), step)
         xy = np.vstack([place.transform(scale.apply(X[at : at + step]) * weigh) for at in starts])
     low, high = np.percentile(xy[rows], 0.5, axis=0), np.percentile(xy[rows], 99.5, axis=0)

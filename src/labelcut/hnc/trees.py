@@ -1,7 +1,8 @@
 """Trees grown one by one, and how rows are judged by them.
 
-A forest of scikit-learn copies and checks its parameters for every tree anew. On a few hundred rows that takes as
-long as growing it, and a small table has some two thousand trees. These are the same trees, bit by bit.
+A forest of scikit-learn copies and checks its parameters for every tree anew. On a few hundred rows that
+takes as long as growing it, and a small table has some two thousand trees. These are the same trees, bit by
+bit.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def grow_trees(
     X, may_miss = _as_trees_read(X)
     classes, places = np.unique(codes, return_inverse=True)
     draw = np.random.RandomState(seed)
-    trees, drawn = [], []
+    trees: list[DecisionTreeClassifier] = []
+    drawn: list[Any] = []
     with config_context(skip_parameter_validation=True):
         for _ in range(n_trees):
             own = int(draw.randint(np.iinfo(np.int32).max))
@@ -135,7 +137,7 @@ def add_up_votes(
 def ask_trees(
     trees: Sequence[Any], classes: Ints, X: NDArray[np.float32], n_classes: int, n_jobs: int | None
 ) -> Floats:
-    """Return the mean over the trees of what they say about every row; a class they never saw gets nothing."""
+    """Return the mean over the trees for every row; a class they never saw gets nothing."""
     every = [np.arange(X.shape[0])] * len(trees)
     votes, n_votes = add_up_votes(trees, classes, every, X, n_classes, n_jobs)
     return np.asarray(votes / n_votes[:, None])
@@ -168,7 +170,8 @@ def judge_rows(
 
 def _as_trees_read(X: Any) -> tuple[Any, bool]:
     """Return columns as trees want them unchecked, and whether they have to look for gaps themselves."""
-    if not sparse.issparse(X):
+    is_sparse: bool = sparse.issparse(X)
+    if not is_sparse:
         return X, bool(np.isnan(X.sum()))
     columns = sparse.csc_matrix(X)
     columns.sort_indices()
