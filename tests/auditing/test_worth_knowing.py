@@ -34,6 +34,15 @@ def test_a_plain_table_has_nothing_to_tell():
     assert "Also worth knowing" not in audit.page()
 
 
+def test_numbers_of_half_the_width_give_the_same_report():
+    numbers = list("abcdef")
+    narrow = rows().astype(dict.fromkeys(numbers, np.float32))
+    wide = narrow.astype(dict.fromkeys(numbers, np.float64))
+    pages = [labelcut.audit(frame, label="label", n_jobs=1) for frame in (narrow, wide)]
+    assert pages[0].facts["map"] == pages[1].facts["map"]
+    assert pages[0].rows.drop(columns="row").equals(pages[1].rows.drop(columns="row"))
+
+
 def test_equal_rows_with_different_labels_are_named_and_not_called_suspects_for_it():
     frame = rows()
     twins = frame.iloc[[4, 9]].assign(label=["yes", "no"])  # 4 is a "no", 9 a "yes"

@@ -181,6 +181,24 @@ def test_the_matrix_has_no_gaps_and_knows_where_its_columns_come_from():
     assert {"colour: (missing)", "colour: red", "when: year", "who: bob"} <= set(encoded.names)
 
 
+def test_numbers_take_half_the_memory_where_that_changes_none_of_them():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=60).astype(np.float32), "n": (np.arange(60) % 40).astype(np.int16)}
+    )
+    frame = frame.assign(c=["red", "green", "blue"] * 20, y=list("ab") * 30)
+    narrow, wide = (
+        encode(make_table(frame, label="y")),
+        encode(make_table(frame.astype({"x": float}), label="y")),
+    )
+    assert (narrow.X.dtype, wide.X.dtype) == (np.float32, np.float64)
+    assert np.array_equal(narrow.X, wide.X)
+    gappy = frame.assign(x=frame["x"].mask(frame["n"] < 5))  # a median may lie between two numbers
+    large = frame.astype({"n": np.int64})
+    for held in (gappy, large):
+        assert encode(make_table(held, label="y")).X.dtype == np.float64
+
+
 def test_infinite_numbers_count_as_missing():
     frame = pd.DataFrame({"x": [1.0, np.inf, 2.0, 3.0], "y": list("abab")})
     assert encode(make_table(frame, label="y")).X.tolist() == [[1, 0], [2, 1], [2, 0], [3, 0]]

@@ -61,13 +61,14 @@ def _places(X: np.ndarray, importances: np.ndarray) -> np.ndarray:
     scaled, scale = scale_columns(X[rows], kind="robust")
     weigh = np.sqrt(importances)
     if X.shape[1] == 1:
-        xy = np.hstack([scale.apply(X), np.zeros((len(X), 1))])
+        xy = np.hstack([scale.apply(X.astype(np.float64)), np.zeros((len(X), 1))])
     else:
         solver = "covariance_eigh" if X.shape[1] <= 500 else "randomized"
         place = PCA(2, svd_solver=solver, random_state=0).fit(scaled * weigh)
         step = max(1, CELLS_AT_ONCE // X.shape[1])
         starts = range(0, len(X), step)
-        xy = np.vstack([place.transform(scale.apply(X[at : at + step]) * weigh) for at in starts])
+        parts = (X[at : at + step].astype(np.float64) for at in starts)
+        xy = np.vstack([place.transform(scale.apply(part) * weigh) for part in parts])
     low, high = np.percentile(xy[rows], 0.5, axis=0), np.percentile(xy[rows], 99.5, axis=0)
     xy = np.clip((xy - low) / np.where(high > low, high - low, 1.0), 0, 1)
     xy[:, 1] = 1 - xy[:, 1]

@@ -25,6 +25,9 @@ Near = tuple[np.ndarray, np.ndarray]
 
 MOST_EXAMPLES = 12
 MOST_MEMBERS = 6  # Rows named of a group of equal ones.
+#: Rows that tell how columns are scaled: scaled copies of all would be the largest thing an audit holds.
+ENOUGH_ROWS = 200_000
+
 #: A row is a near duplicate of another this much closer than two nearest rows usually are. In five and more
 #: directions chance brings such a pair about once in a million.
 NEAR_DUPLICATE = 0.05
@@ -153,8 +156,8 @@ def _nearest_other(near: Near, model: ConfidenceHNC, keys: np.ndarray) -> tuple[
     X, counts = near
     weights, order = model.graph_.weights, model.row_order_
     nearest, distance = np.full(len(X), -1), np.full(len(X), np.inf)
-    scaled = scale_columns(X, kind="robust")[0]
-    scaled *= np.sqrt(counts)
+    some = order[:: 1 + order.size // ENOUGH_ROWS]  # in the order of their content, so always the same
+    scale = scale_columns(X[some], kind="robust")[1]
     # Some rows at a time: all edges as pairs of rows would take several times the memory of the graph.
     step = max(1, 1_000_000 // X.shape[1])
     for at in range(0, order.size, step):
@@ -170,8 +173,11 @@ def _nearest_other(near: Near, model: ConfidenceHNC, keys: np.ndarray) -> tuple[
         is_nearest = weight == np.repeat(most, n_near)  # of several the first row of the table
         best = np.minimum.reduceat(np.where(is_nearest, target, order.size), begins)
         row, best = row[most > 0], best[most > 0]
+        if not row.size:  # all are equal to all of their neighbours
+            continue
         nearest[row] = best
-        distance[row] = np.sqrt(np.square(scaled[row] - scaled[best]).sum(axis=1))
+        apart = scale.apply(X[row].astype(np.float64)) - scale.apply(X[best].astype(np.float64))
+        distance[row] = np.sqrt((np.square(apart) * counts).sum(axis=1))
     return nearest, distance
 
 

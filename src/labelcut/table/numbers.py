@@ -134,7 +134,8 @@ def encode(table: Table) -> Encoded:
     Returns
     -------
     Encoded
-        `X` has one row per row of the table, float64 and finite.
+        `X` has one row per row of the table and is finite: float64, or float32 where that holds every number
+        as it is.
     """
     numeric = _names(table, lambda c: c.kind == "numeric")
     gappy = [name for name in numeric if not np.isfinite(_floats(table, name)).all()]
@@ -144,7 +145,11 @@ def encode(table: Table) -> Encoded:
     ]
     # Numbers go straight to their place: a second copy of them would be the largest thing held.
     n_numbers = len(numeric) + len(gappy)
-    X = np.empty((len(table.frame), n_numbers + sum(block.X.shape[1] for block in blocks)))
+    is_narrow = not gappy and not blocks[-1].names and all(_is_narrow(table.typed(name)) for name in numeric)
+    X = np.empty(
+        (len(table.frame), n_numbers + sum(block.X.shape[1] for block in blocks)),
+        dtype=np.float32 if is_narrow else np.float64,
+    )
     place = {name: j for j, name in enumerate(numeric)}
     for name, j in place.items():
         X[:, j] = _floats(table, name)
@@ -173,6 +178,12 @@ def _floats(table: Table, name: str) -> np.ndarray:
 
 def _as_floats(values: pd.Series[Any]) -> np.ndarray:
     return values.to_numpy(dtype="float64", na_value=np.nan)
+
+
+def _is_narrow(values: pd.Series[Any]) -> bool:
+    """Whether float32 holds every such number as it is."""
+    dtype = getattr(values.dtype, "numpy_dtype", values.dtype)
+    return isinstance(dtype, np.dtype) and np.can_cast(dtype, np.float32)
 
 
 def _has_many_values(column: Column) -> bool:
