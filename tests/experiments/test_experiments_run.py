@@ -157,6 +157,24 @@ def test_a_failed_run_is_a_line_and_stops_nobody(broken, tmp_path):
 # Lines
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_study_whose_data_cannot_be_had_ends_with_one_line_and_no_row(tmp_path, monkeypatch, capsys, jobs):
+    monkeypatch.setenv("LABELCUT_DATA", str(tmp_path))
+    (tmp_path / "vote").mkdir()
+    (tmp_path / "vote" / "house-votes-84.data").write_text("damaged")
+    study = tmp_path / "small.toml"
+    study.write_text('title = "t"\n[[part]]\ndata = ["vote"]\nnoise = [0.2]\nseeds = [0, 1]\nmethods = ["knn"]\n')
+    call = ["experiment", "run", str(study), "--jobs", jobs, "--results", str(tmp_path / "results")]
+    with pytest.raises(SystemExit) as ended:
+        main(call)
+    assert ended.value.code == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert "house-votes-84.data has SHA-256" in told.err
+    assert not list((tmp_path / "results").rglob("*.jsonl"))
+
+
 def test_importing_a_methods_libraries_is_not_part_of_its_time(monkeypatch, small):
     clock, load = [0.0], Method.load
 

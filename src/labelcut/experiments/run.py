@@ -26,7 +26,7 @@ from labelcut.experiments import scores
 from labelcut.experiments.claims import Claims, open_claims
 from labelcut.experiments.cluster import cluster
 from labelcut.experiments.crowds import crowd_rows, is_crowd, make_crowd, score_crowd
-from labelcut.experiments.data import REAL
+from labelcut.experiments.data import REAL, DataError
 from labelcut.experiments.drawn import DRAWN
 from labelcut.experiments.kept import Kept
 from labelcut.experiments.loading import load, rows_of
@@ -171,7 +171,7 @@ def sample_grid(grid: list[Synthetic]) -> list[Synthetic]:
 
 
 def execute(run: Run, kept: Kept | None = None) -> Record:
-    """Do one run and return its line; an error becomes part of the line.
+    """Do one run and return its line; an error becomes part of the line, unless the data are not to be had.
 
     `kept` is what the runs before it have left for it: the same scores come out, sooner.
     """
@@ -215,6 +215,8 @@ def execute(run: Run, kept: Kept | None = None) -> Record:
         told = sorted({f"{item.category.__name__}: {item.message}"[:200] for item in caught})
         if told:
             record["warnings"] = told[:3]
+    except DataError:  # nothing was tried, so there is nothing to keep
+        raise
     except Exception as problem:
         place = traceback.extract_tb(problem.__traceback__)[-1]
         record["seconds"] = {"total": round(time.perf_counter() - start, 4)}
