@@ -54,7 +54,7 @@ def broken(monkeypatch):
 def test_every_study_of_the_package_can_be_read():
     sizes = {name: len(run.load_study(name).runs) for name in run.study_names()}
     assert sizes["accuracy"] == 10 * 2 * 10 * 9
-    assert sizes["synthetic"] == 540 * 4 * 2 * 4 + 54 * 2 * 3
+    assert sizes["synthetic"] == 540 * 2 * 4 + 54 * 2 * 3
     assert {"accuracy", "real", "synthetic", "confidence", "time", "ablation", "noise"} <= set(sizes)
 
 
