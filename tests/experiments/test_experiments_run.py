@@ -163,7 +163,9 @@ def test_a_study_whose_data_cannot_be_had_ends_with_one_line_and_no_row(tmp_path
     (tmp_path / "vote").mkdir()
     (tmp_path / "vote" / "house-votes-84.data").write_text("damaged")
     study = tmp_path / "small.toml"
-    study.write_text('title = "t"\n[[part]]\ndata = ["vote"]\nnoise = [0.2]\nseeds = [0, 1]\nmethods = ["knn"]\n')
+    study.write_text(
+        'title = "t"\n[[part]]\ndata = ["vote"]\nnoise = [0.2]\nseeds = [0, 1]\nmethods = ["knn"]\n'
+    )
     call = ["experiment", "run", str(study), "--jobs", jobs, "--results", str(tmp_path / "results")]
     with pytest.raises(SystemExit) as ended:
         main(call)

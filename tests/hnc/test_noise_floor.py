@@ -39,7 +39,7 @@ def test_one_sided_noise_is_told_from_symmetric_noise():
     found = rates_of(scores, codes)
     assert found.is_own.all()
     assert found.mean == pytest.approx([0.0, 0.3], abs=0.03)
-    together = rates_of(scores, codes, may_differ=False)
+    together = rates_of(scores, codes, noise="symmetric")
     assert together.mean[0] == together.mean[1]
 
 
@@ -48,6 +48,18 @@ def test_one_sided_noise_of_a_small_side_is_found_too():
     found = rates_of(scores, codes)
     assert found.is_own.all()
     assert found.mean == pytest.approx([0.0, 0.3], abs=0.08)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_who_knows_that_one_class_was_overlooked_may_say_so(seed):
+    """Few labels cannot tell 40 % overlooked positives from a class that no column is ever sure of."""
+    scores, codes, _ = overlap(300, slope=6, noise=(0.0, 0.4), seed=seed)
+    assert rates_of(scores, codes).mean.max() < 0.02
+    found = rates_of(scores, codes, noise="by_side")
+    assert found.mean == pytest.approx([0.0, 0.4], abs=0.08)
+    assert found.is_own.all()
+    of_three = rates_of(*apart(n_classes=3, noise=0.2)[:2], noise="by_side")
+    assert of_three.mean == pytest.approx([0.2] * 3, abs=0.03)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.05, 0.16, 0.3])

@@ -102,11 +102,12 @@ class NoiseBelief:
         return np.asarray(np.diag(1.0 - rates) + rates[:, None] * self.direction)
 
 
-def believe_rates(scores: Floats, codes: Ints, trust: Floats, *, may_differ: bool = True) -> NoiseBelief:
+def believe_rates(scores: Floats, codes: Ints, trust: Floats, noise: str = "auto") -> NoiseBelief:
     """Return what may be believed about how often labels of each class are wrong.
 
     Every class has the same rate, unless it clearly differs: a rate of its own that is not called for would
-    put the labels of one class before those of the other in the ranking.
+    put the labels of one class before those of the other in the ranking. Labels alone often cannot tell a
+    class that is mislabeled from one that no column is ever sure of; who knows better may say so.
 
     Parameters
     ----------
@@ -116,8 +117,8 @@ def believe_rates(scores: Floats, codes: Ints, trust: Floats, *, may_differ: boo
         The given labels.
     trust : ndarray of shape (n_labeled,)
         Reviewed labels (inf) are right: they tell overlap alone. Others count as much as they are trusted.
-    may_differ : bool, default=True
-        Whether a class may have a rate of its own.
+    noise : {"auto", "symmetric", "by_side"}
+        Whether a class that clearly differs has a rate of its own, none has, or each has.
     """
     n_classes = scores.shape[1]
     grid = HIGHEST_SHARE * (1.0 - 1.0 / n_classes) * np.linspace(0.0, 1.0, N_RATES) ** 2
@@ -127,8 +128,8 @@ def believe_rates(scores: Floats, codes: Ints, trust: Floats, *, may_differ: boo
     sides = [_side(scores, codes, c) for c in range(n_classes)]
     by_shape = np.array([_likelihood_by_shape(side, trust, grid, n_classes) for side in sides])
     is_open = np.isfinite(trust)
-    is_own = np.zeros(n_classes, dtype=bool)
-    if may_differ:
+    is_own = np.full(n_classes, noise == "by_side")
+    if noise == "auto":
         is_own = _differing_classes(sides, by_shape, log_prior, is_open)
     posterior = _posterior(by_shape, is_own, log_prior)
     return NoiseBelief(grid, posterior, is_own, _wrong_directions(sides, codes, is_open))

@@ -89,7 +89,7 @@ class Question:
         """Return how often labels are wrong by the scores of all rows."""
         labeled = self.rows.labeled
         codes, trust = self.rows.codes[labeled], self.rows.trust[labeled]
-        belief = believe_rates(scores[labeled], codes, trust, may_differ=self.settings.noise != "symmetric")
+        belief = believe_rates(scores[labeled], codes, trust, self.settings.noise)
         is_few = labeled.size < FEWEST_TO_DOUBT * self.rows.classes.size
         return belief.without_errors() if is_few else belief
 

@@ -122,7 +122,9 @@ class Settings:
         Of the labels that the prediction contradicts, flag those more likely wrong than right, those that
         give the largest expected F1, or all.
     noise : {"auto", "symmetric", "by_side"}
-        Whether both classes are taken to be mislabeled equally often. "auto" tests it.
+        Whether all classes are taken to be mislabeled equally often, or each at a rate of its own. "auto"
+        tests it, and in doubt takes a class that no column is ever sure of for overlap: fraud hidden among
+        honest rows looks like fraud that was overlooked. Say "by_side" if you know that it was overlooked.
     overlap : {"auto", "possible", "none"}
         Whether rows that look alike may be of different classes. "possible", as in tables: contrary labels
         get the benefit of the doubt. "none", as of pictures and texts: who sees a row can tell its class, so
