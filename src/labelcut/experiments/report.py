@@ -169,8 +169,8 @@ def _study_page(chapter: Chapter, facts: Facts) -> list[str]:
         "",
         chapter.asks,
         "",
-        f"{facts.done(name)} runs are done; `labelcut experiment run {name}` does what is missing. These tables: "
-        f"`labelcut experiment table --study {name}`. [All results](../results.md).",
+        f"{facts.done(name)} runs are done; `labelcut experiment run {name}` does what is missing. "
+        f"These tables: `labelcut experiment table --study {name}`. [All results](../results.md).",
         "",
         "## What it shows",
         "",
