@@ -419,3 +419,11 @@ def test_queries_must_fit_the_rows():
     with pytest.raises(ValueError, match="n_neighbors=5, but X has only 4 rows; choose at most 4"):
         neighbors(X, 5, X)
     assert neighbors(X, 2, np.empty((0, 2))).index.shape == (0, 2)
+
+
+@pytest.mark.parametrize("method", ["exact", "approximate"])
+def test_a_row_far_from_equal_rows_finds_them_however_large_the_numbers(method):
+    row = 1e140 * np.linspace(-1.0, 1.0, 20)
+    found = build_index(np.tile(row, (5, 1)), method=method).of(0.5 * row[None], 2)
+    assert found.index.tolist() == [[0, 1]]
+    assert found.distance == pytest.approx(np.full((1, 2), 0.5 * np.sqrt(np.square(row).sum())))
