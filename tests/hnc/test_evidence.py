@@ -9,7 +9,15 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_moons
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from labelcut import DEFAULT, HNC, PAPER, ConfidenceHNC
-from labelcut.hnc.evidence import UNPROVEN_P_WRONG, hit_test, measure_evidence, shuffle_test
+from labelcut.hnc.evidence import (
+    NULL_ERROR,
+    UNPROVEN_P_WRONG,
+    Evidence,
+    hit_test,
+    measure_evidence,
+    shuffle_test,
+)
+from labelcut.hnc.judgement import true_class_probability
 
 SAID = "the columns do not tell the classes apart better than chance"
 TOLD = replace(DEFAULT, experts=())
@@ -173,6 +181,40 @@ def test_unlabeled_rows_do_not_count():
     assert longer == measure_evidence(probability, codes)
 
 
+def told(z, perfect_z=15.0):
+    return Evidence(0.5, 0.1, 0.5, 0.1, z, perfect_z)
+
+
+def test_the_chance_of_a_signal_is_bayes_rule():
+    """Two tables with a signal for every one without, drawn: of those with a z near 2, how many have one?"""
+    rng = np.random.default_rng(0)
+    with_signal, by_chance = rng.uniform(0, 15, 2_000_000), rng.normal(0, np.sqrt(2), 1_000_000)
+    n_with, n_without = (np.sum(np.abs(z - 2) < 0.05) for z in (with_signal, by_chance))
+    assert told(2.0).signal == pytest.approx(n_with / (n_with + n_without), abs=0.01)
+
+
+def test_the_chance_of_a_signal_grows_with_z_and_is_never_certain_by_luck():
+    chances = [told(z).signal for z in np.linspace(0, 15, 40)]
+    assert chances == sorted(chances)
+    assert told(-4.0).signal == told(0.0).signal, "labels that run against the columns speak for none"
+    assert told(0.0).signal < 1 / 3
+    assert told(3.0, perfect_z=300.0).signal < told(3.0).signal, "much more could have come"
+    assert told(6.0).signal > 0.999
+
+
+def test_where_rows_judge_each_other_chance_spreads_by_the_root_of_two():
+    """Labels by lot, each judged by its neighbours' labels: each pair of neighbours speaks twice."""
+    rng = np.random.default_rng(0)
+    near = rng.random((120, 120)) < 0.1
+    near = np.triu(near, 1) | np.triu(near, 1).T
+    z = []
+    for _ in range(1500):
+        codes = rng.permutation(np.arange(120) % 2)
+        vote = 0.5 + 0.02 * near @ (2.0 * codes - 1.0)
+        z.append(hit_test(np.column_stack([1 - vote, vote]), codes))
+    assert np.std(z) == pytest.approx(NULL_ERROR, rel=0.07)
+
+
 def test_a_class_with_a_single_label_has_a_wide_error_and_no_nan():
     probability, codes = two_classes()
     probability = np.column_stack([probability * 0.99, np.full(len(codes), 0.01)])
@@ -211,6 +253,21 @@ def test_without_signal_probabilities_stay_near_the_shares_of_the_classes():
     new = X[:50] + 0.01
     assert np.array_equal(clf.predict(new), clf.classes_[clf.predict_proba(new).argmax(axis=1)])
     assert set(clf.status_[y == -1]) == {"unlabeled"}
+
+
+def test_noise_is_undone_as_far_as_there_may_be_a_signal():
+    """100 labels, 40 % of them wrong: too little to call a label wrong, not too little to guess."""
+    X, y = flipped(*make_moons(160, noise=0.1, random_state=1), 0.4, seed=1)
+    y[100:] = -1
+    clf = silent(X, y)
+    panel = clf._answer.verdict
+    assert 0.2 < panel.signal < 0.9
+    rows = np.flatnonzero(clf._answer.rows.codes == -1)
+    scores = panel.pool.scores({name: opinion[rows] for name, opinion in panel.opinions.items()})
+    undone = true_class_probability(scores, panel.belief, panel.n_labeled)
+    assert np.abs(undone - np.exp(scores)).max() > 0.1
+    found = clf.label_distributions_[clf.row_order_][rows]
+    assert found == pytest.approx(panel.signal * undone + (1 - panel.signal) * np.exp(scores))
 
 
 def test_without_signal_reviewed_labels_stay_certain():

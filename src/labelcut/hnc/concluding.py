@@ -40,7 +40,7 @@ def conclude(question: Question, panel: Panel, graph: SimilarityGraph) -> Conclu
     is_issue = flag_labels(p_wrong, is_contrary, settings.flags)
     if panel.sight is None and settings.flags != "side":  # who asks for all of them gets them
         is_issue[labeled], silenced = guard_classes(
-            is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief
+            is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief_of_labels
         )
         for c, n_flagged in silenced:
             warn_of_class(plain(rows.classes[c]), n_flagged, int((codes == c).sum()))

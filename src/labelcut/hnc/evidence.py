@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import norm, rankdata
 
 from labelcut.arrays import Floats, Ints, Mask
 from labelcut.hnc.labels import UNLABELED
@@ -19,6 +19,14 @@ __all__ = ["EVIDENCE_ERRORS", "UNPROVEN_P_WRONG", "Evidence", "hit_test", "measu
 #: Probabilities that beat shuffled labels by fewer standard errors than this are no evidence. Tables without
 #: any signal reached 2.7 in 29 runs (ranks 3.1); small real tables with 30 % wrong labels had at least 4.7.
 EVIDENCE_ERRORS = 3.0
+
+#: Before the labels are looked at, that the columns know something is taken to be twice as likely as that they
+#: do not: people audit labels by columns that were collected for them.
+SIGNAL_ODDS = 2.0
+
+#: Standard error of z where nothing is known. Each row is judged by those that learned from the others, so each
+#: pair of rows speaks twice and the variance is doubled.
+NULL_ERROR = np.sqrt(2.0)
 
 #: The test is made only where perfect columns would pass it twice over: with fewer labels silence would tell
 #: how few they are, not what the columns know. For two equal classes that is from 48 labels on.
@@ -44,6 +52,8 @@ class Evidence:
         class whose probability exceeds its share most, so that a rare class can be hit at all.
     z : float
         By how many standard errors the labels are ranked better than shuffled ones.
+    perfect_z : float
+        The z of columns that rank every row of each class before all others.
     """
 
     auc: float
@@ -51,6 +61,17 @@ class Evidence:
     balanced_accuracy: float
     balanced_accuracy_error: float
     z: float
+    perfect_z: float
+
+    @property
+    def signal(self) -> float:
+        """How likely the columns know anything about the label.
+
+        If they do, any z up to the perfect one may come. A z of 3 is asked for before a label is called wrong; a probability need not wait for that.
+        """
+        by_signal = SIGNAL_ODDS / self.perfect_z
+        by_chance = float(norm.pdf(max(self.z, 0.0), scale=NULL_ERROR))
+        return by_signal / (by_signal + by_chance)
 
     @property
     def is_there(self) -> bool:
@@ -88,7 +109,8 @@ def measure_evidence(probability: Floats, codes: Ints, plain: Floats | None = No
         kept = np.flatnonzero(counts)
         probability, plain = probability[:, kept], None if plain is None else plain[:, kept]
         codes, counts = np.searchsorted(kept, codes), counts[kept]
-    if _most_errors(counts) < FEWEST_ERRORS:
+    perfect_z = _most_errors(counts)
+    if perfect_z < FEWEST_ERRORS:
         return None
     curves = [_area_under_curve(probability[:, c], codes == c) for c in range(counts.size)]
     auc, auc_error = np.mean(curves, axis=0)
@@ -96,7 +118,7 @@ def measure_evidence(probability: Floats, codes: Ints, plain: Floats | None = No
     hits = np.bincount(codes, chosen == codes) / counts
     error = np.sqrt((hits * (1.0 - hits) / counts).sum()) / counts.size
     z = shuffle_test(probability, codes) if plain is None else hit_test(plain[is_labeled], codes)
-    return Evidence(float(auc), float(auc_error), float(hits.mean()), float(error), z)
+    return Evidence(float(auc), float(auc_error), float(hits.mean()), float(error), z, perfect_z)
 
 
 def shuffle_test(scores: Floats, codes: Ints) -> float:

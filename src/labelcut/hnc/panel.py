@@ -61,7 +61,7 @@ class Panel:
     pool_of_new : Pool
         How far on new rows; where these have no neighbours, everybody but the cut is.
     belief : NoiseBelief
-        How often labels are wrong, by the surest rows.
+        How often labels are wrong, by the surest rows, if the columns know anything.
     sight : Sight or None
         How often they are at every sureness, where classes do not overlap; else None.
     evidence : Evidence or None
@@ -119,6 +119,16 @@ class Panel:
         """Whether the columns know nothing about the label, so that none is called wrong."""
         return self.evidence is not None and not self.evidence.is_there
 
+    @property
+    def belief_of_labels(self) -> NoiseBelief:
+        """How often labels are held to be wrong: never, if the columns know nothing about them."""
+        return self.belief.without_errors() if self.is_silent else self.belief
+
+    @property
+    def signal(self) -> float:
+        """How likely the columns know anything: as far as they may not, no noise is undone."""
+        return 1.0 if self.evidence is None else self.evidence.signal
+
     def judge(self, new: NewRows, n_jobs: int | None) -> tuple[Floats, Ints]:
         """Return the probabilities of new rows, and a guess for those that are like no row of the table."""
         opinions = dict(new.opinions)
@@ -138,13 +148,14 @@ class Panel:
         """Return the probability of each true class of rows from the log-probabilities of their label."""
         if self.sight is not None:
             return self.sight.distribution(scores)
-        return true_class_probability(scores, self.belief, self.n_labeled)
+        true = true_class_probability(scores, self.belief, self.n_labeled)
+        return self.signal * true + (1.0 - self.signal) * np.exp(scores)
 
     def p_wrong(self, scores: Floats, codes: Ints, trust: Floats) -> Floats:
         """Return the probability that each label is wrong, from the log-probabilities of the labels."""
         if self.sight is not None:
             return self.sight.judge(scores, codes, trust)
-        return judge_labels(scores, codes, trust, self.belief)
+        return judge_labels(scores, codes, trust, self.belief_of_labels)
 
 
 def ask_panel(
@@ -264,7 +275,7 @@ def seat(question: Question, experts: dict[str, Opinion], cut: HonestCuts) -> Pa
         shares=np.bincount(codes, minlength=rows.classes.size) / codes.size,
         n_labeled=labeled.size,
     )
-    return replace(panel, belief=belief.without_errors(), sight=None) if panel.is_silent else panel
+    return replace(panel, sight=None) if panel.is_silent else panel
 
 
 def _seat_all(question: Question, weighed: Weighed, experts: dict[str, Opinion], cut: HonestCuts) -> Panel:

@@ -128,7 +128,7 @@ def conclude_all(
             p_wrong[rows][own] = panel.p_wrong(scores[own], codes[rows][own], trust[rows][own])
             continue
         p_wrong[rows][own], wrong = expect_wrong(
-            scores[own], codes[rows][own], is_open[rows][own], panel.belief, int(is_labeled.sum())
+            scores[own], codes[rows][own], is_open[rows][own], panel.belief_of_labels, int(is_labeled.sum())
         )
         total += wrong
     p_wrong[is_held] = 0.0
@@ -139,7 +139,7 @@ def conclude_all(
     labeled = np.flatnonzero(is_labeled)
     if panel.sight is None and rule != "side":
         is_issue[labeled], silenced = guard_classes(
-            is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief
+            is_issue[labeled], codes[labeled], p_wrong[labeled], panel.belief_of_labels
         )
         for c, n_flagged in silenced:
             warn_of_class(classes[c], n_flagged, int((codes == c).sum()))
