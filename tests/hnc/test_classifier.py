@@ -93,6 +93,18 @@ def test_new_rows_are_judged_without_refitting():
     assert np.array_equal(clf.predict(X[300:]), proba.argmax(axis=1))
 
 
+@pytest.mark.parametrize("n_classes", [2, 9])
+def test_a_new_row_gets_the_same_digits_alone_as_among_others(n_classes):
+    X, y = make_classification(
+        1800, 8, n_informative=6, n_classes=n_classes, n_clusters_per_class=1, random_state=0
+    )
+    y[::5] = (y[::5] + 1) % n_classes
+    clf = ConfidenceHNC(n_jobs=1, random_state=0).fit(X[:1500], y[:1500])
+    together = clf.predict_proba(X[1500:])
+    for i in range(0, 300, 7):
+        assert clf.predict_proba(X[[1500 + i]]).tobytes() == together[[i]].tobytes(), f"row {i}"
+
+
 def test_new_rows_and_rows_of_the_table_nearly_agree():
     X, given, *_ = moons()
     clf = small().fit(X, given)

@@ -7,6 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from labelcut.arrays import Floats, Ints, Mask
+from labelcut.hnc.channel import seen_through
 from labelcut.hnc.noise_floor import NoiseBelief
 
 __all__ = ["expect_wrong", "guard_classes", "judge_labels", "match_total", "true_class_probability"]
@@ -119,7 +120,7 @@ def _levels(belief: NoiseBelief, n_labeled: int) -> Floats:
 
 def _undo(given: Floats, channel: Floats) -> Floats:
     """Return P(true class) from P(given label)."""
-    corrected = np.maximum(given @ np.linalg.inv(channel), 0.0)
+    corrected = np.maximum(seen_through(given, np.linalg.inv(channel)), 0.0)
     corrected /= corrected.sum(axis=1, keepdims=True)
     return np.asarray((1.0 - BLEND) * corrected + BLEND * given)
 

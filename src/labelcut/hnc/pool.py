@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from labelcut.arrays import Floats, Ints
+from labelcut.hnc.channel import seen_through
 
 __all__ = ["Pool", "fit_pool", "fit_pool_through", "label_log_loss"]
 
@@ -50,7 +51,7 @@ class Pool:
         together = self.intercepts + sum(
             w * _log_shares(opinions[name], self.is_smooth) for name, w in self.weights.items()
         )
-        return np.log(np.exp(log_softmax(together, axis=1)) @ self.channel)
+        return np.log(seen_through(np.exp(log_softmax(together, axis=1)), self.channel))
 
 
 def fit_pool(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.tree import ExtraTreeClassifier
 
 from labelcut.arrays import Floats, Ints
+from labelcut.hnc.channel import seen_through
 from labelcut.hnc.clock import StageClock
 from labelcut.hnc.columns import as_float32
 from labelcut.hnc.hiding import Hiding, task_seed
@@ -73,11 +74,11 @@ class ThroughNoise:
     @property
     def probability(self) -> Floats:
         """The probability of each label, never from the row's own."""
-        return np.asarray(self.opinion.probability @ self.channel)
+        return seen_through(self.opinion.probability, self.channel)
 
     def of(self, X: Floats, n_jobs: int | None = None) -> Floats:
         """Return the probability of each label for new rows."""
-        return np.asarray(self.opinion.of(X, n_jobs) @ self.channel)
+        return seen_through(self.opinion.of(X, n_jobs), self.channel)
 
 
 def labels_to_learn(codes: Ints, hiding: Hiding, trust: Floats, p_wrong: Sequence[Floats]) -> list[Ints]:
