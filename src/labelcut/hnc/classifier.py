@@ -154,11 +154,11 @@ class ConfidenceHNC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rows of the table theirs. So for rows of the table ``predict`` and ``transduction_`` agree nearly
     everywhere; they can differ because ``predict`` does not know that the row itself was in the table.
 
-    If ``evidence_`` is not there, a warning says so, no label is flagged, and noise is undone in the probabilities
-    only as far as ``evidence_.signal`` says that there may be something to know: on columns without any
-    signal they stay near the shares of the classes. With fewer than five labels per class no
-    label is flagged either: a contrary one tells how little is known. Where the cut decides alone (preset
-    "paper", :class:`HNC`, or no two classes with two labels each) evidence is only told.
+    If ``evidence_`` is not there, a warning says so, no label is flagged, and noise is undone in the
+    probabilities only as far as there may be a signal (``evidence_.signal``); on columns without any they
+    stay near the shares of the classes. With fewer than five labels per class no label is flagged either: a
+    contrary one tells how little is known. Where the cut decides alone (preset "paper", :class:`HNC`, or no
+    two classes with two labels each) evidence is only told.
 
     Examples
     --------

@@ -20,12 +20,12 @@ __all__ = ["EVIDENCE_ERRORS", "UNPROVEN_P_WRONG", "Evidence", "hit_test", "measu
 #: any signal reached 2.7 in 29 runs (ranks 3.1); small real tables with 30 % wrong labels had at least 4.7.
 EVIDENCE_ERRORS = 3.0
 
-#: Before the labels are looked at, that the columns know something is taken to be twice as likely as that they
-#: do not: people audit labels by columns that were collected for them.
+#: Before the labels are looked at, columns are taken to be twice as likely to know something as not: people
+#: audit labels by columns that were collected for them.
 SIGNAL_ODDS = 2.0
 
-#: Standard error of z where nothing is known. Each row is judged by those that learned from the others, so each
-#: pair of rows speaks twice and the variance is doubled.
+#: Standard error of z where nothing is known. Each row is judged by those that learned from the others, so
+#: each pair of rows speaks twice and the variance is doubled.
 NULL_ERROR = np.sqrt(2.0)
 
 #: The test is made only where perfect columns would pass it twice over: with fewer labels silence would tell
@@ -67,7 +67,8 @@ class Evidence:
     def signal(self) -> float:
         """How likely the columns know anything about the label.
 
-        If they do, any z up to the perfect one may come. A z of 3 is asked for before a label is called wrong; a probability need not wait for that.
+        If they do, any z up to the perfect one may come. Before a label is called wrong a z of 3 is asked for;
+        a probability need not wait.
         """
         by_signal = SIGNAL_ODDS / self.perfect_z
         by_chance = float(norm.pdf(max(self.z, 0.0), scale=NULL_ERROR))
