@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from labelcut.experiments.methods import METHODS
 from labelcut.experiments.render import Table
 from labelcut.experiments.result_lines import Record
 
-SCORES = ("accuracy", "noise_f1", "average_precision")
+SCORES = ("accuracy", "noise_f1", "average_precision", "log_loss")
 Cells = dict[str, Record]
 """The runs of one variant by data set, noise and seed."""
 
@@ -32,7 +33,7 @@ def ablation_table(records: Sequence[Record]) -> Table:
         rows.append((METHODS[method].title, variant or "as it is", str(len(shared)), *changes))
     return Table(
         "What each choice is worth",
-        ("Method", "Changed", "Runs", "Accuracy", "Noise F1", "Average precision"),
+        ("Method", "Changed", "Runs", "Accuracy", "Noise F1", "Average precision", "Log-loss, hundredths"),
         tuple(rows),
         ("In brackets the paired difference from the preset as it is, with its standard error.",),
         "ablation",
@@ -57,7 +58,11 @@ def _percents(score: str, cells: Cells, shared: Sequence[str]) -> npt.NDArray[np
 
 def _settings_text(record: Record) -> str:
     shown = {name: value for name, value in record["settings"].items() if name != "share_forest"}
-    return ", ".join(f"{name}={value}" for name, value in sorted(shown.items()))
+    return ", ".join(f"{name}={_value_text(value)}" for name, value in sorted(shown.items()))
+
+
+def _value_text(value: Any) -> str:
+    return " + ".join(map(str, value)) if isinstance(value, list) and value else str(value)
 
 
 def read_ablation(records: Sequence[Record]) -> list[str]:
