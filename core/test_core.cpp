@@ -15,11 +15,12 @@
 #include "neighbors.hpp"
 #include "parametric_cut.hpp"
 #include "symmetry.hpp"
+#include "thresholds.hpp"
 #include "tile.hpp"
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using labelcut::kInfinity;
 
 struct Problem {
   std::vector<std::int64_t> row_start{0};
@@ -166,6 +167,38 @@ void threads_change_nothing() {
   for (const Problem& problem : {ring(70000), ring(70000, false), web(70000, 3)}) {
     const std::vector<double> one = problem.solve(1);
     expect(one == problem.solve(2) && one == problem.solve(4), "the same answer for any number of threads");
+  }
+}
+
+// What is out of order by rounding, and where it is looked for at all groups, one after the other.
+void order_is_kept_as_by_looking_at_all_groups() {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const int n = 2 + trial % 30;
+    const Problem problem = random_problem(random, n, 2);
+    std::vector<std::int32_t> group_of, order;
+    for (int i = 0; i < n; ++i) group_of.push_back(static_cast<std::int32_t>(random() % static_cast<unsigned>(n)));
+    std::vector<double> given(static_cast<std::size_t>(n), kInfinity);
+    for (std::int32_t k = 0; k < n; ++k) {
+      if (random() % 5 == 0) continue;  // never joins
+      order.push_back(k);
+      given[static_cast<std::size_t>(k)] = k + static_cast<double>(random() % 4);
+    }
+    std::vector<double> kept = given, plain = given;
+    labelcut::keep_order(problem.graph(), order, group_of, kept);
+    const auto for_each_arc_of = [&](std::int32_t group, const auto& visit) {
+      for (int i = 0; i < n; ++i) {
+        for (std::int64_t a = problem.row_start[i]; a < problem.row_start[i + 1]; ++a) {
+          const std::int32_t other = group_of[problem.column[a]];
+          if (group_of[i] == group && problem.capacity[a] > 0 && given[other] < kInfinity) visit(other);
+        }
+      }
+    };
+    for (const std::int32_t k : order) {
+      for_each_arc_of(k, [&](std::int32_t other) { plain[k] = other < k ? std::max(plain[k], plain[other]) : plain[k]; });
+      for_each_arc_of(k, [&](std::int32_t other) { plain[other] = other > k ? std::max(plain[other], plain[k]) : plain[other]; });
+    }
+    expect(kept == plain, "thresholds are raised as by looking at all groups");
   }
 }
 
@@ -385,6 +418,7 @@ int main() {
   no_subset_is_cheaper();
   no_subset_is_cheaper_among_many_copies();
   threads_change_nothing();
+  order_is_kept_as_by_looking_at_all_groups();
   most_of_a_web_joins_together();
   floats_are_cut_as_the_same_doubles();
   a_range_only_cuts_off();

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "grouping.hpp"
 #include "numbers.hpp"
 #include "parametric_cut.hpp"
 #include "sum.hpp"
@@ -67,34 +66,53 @@ inline double quotient(double cost, double slope) {
   return t;
 }
 
-inline bool is_in_order(const std::vector<std::int32_t>& order, const std::vector<double>& by_group) {
-  return std::is_sorted(order.begin(), order.end(), [&](auto a, auto b) { return by_group[a] < by_group[b]; });
+// The groups of an order that are later than one that comes after them, or earlier than one before, in that order.
+inline std::vector<std::int32_t> out_of_order(const std::vector<std::int32_t>& order, const std::vector<double>& by_group) {
+  std::vector<double> least_from(order.size() + 1, kInfinity);
+  for (std::size_t k = order.size(); k-- > 0;) least_from[k] = std::min(by_group[order[k]], least_from[k + 1]);
+  std::vector<std::int32_t> found;
+  double most = -kInfinity;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const double t = by_group[order[k]];
+    if (t < most || t > least_from[k + 1]) found.push_back(order[k]);
+    most = std::max(most, t);
+  }
+  return found;
 }
 
 // Raises thresholds until no group is later than one that comes after it in the order and shares an arc with it. Groups that
-// share none have nothing to tell each other: the rounding error of one may be the whole threshold of another.
+// share none have nothing to tell each other: the rounding error of one may be the whole threshold of another. Only groups
+// out of order can raise another or be raised, also by one that was raised itself.
 inline void keep_order(const Graph& graph, const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& group_of,
-                std::vector<double>& by_group) {
+                       std::vector<double>& by_group) {
+  const std::vector<std::int32_t> concerned = out_of_order(order, by_group);
+  if (concerned.empty()) return;
   const auto n = static_cast<Index>(graph.n_nodes);
-  const Grouping nodes(group_of, n);
-  std::vector<Index> rank(n, n);  // of the groups that join at a finite t
-  for (Index k = 0; k < order.size(); ++k) rank[order[k]] = k;
-  const auto for_each_arc = [&](std::int32_t group, const auto& visit) {
-    for (Index p = nodes.start[group]; p < nodes.start[group + 1]; ++p) {
-      const Index i = nodes.node_at[p];
-      for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
-        const std::int32_t other = group_of[graph.column[a]];
-        if (rank[other] < n && graph.capacity[a] > 0) visit(other);
-      }
-    }
-  };
+  std::vector<Index> rank(n, n);
+  for (Index k = 0; k < concerned.size(); ++k) rank[concerned[k]] = k;
+  std::vector<Index> nodes;  // of these groups, by rank
+  for (Index i = 0; i < n; ++i) {
+    if (rank[group_of[i]] < n) nodes.push_back(i);
+  }
+  std::stable_sort(nodes.begin(), nodes.end(), [&](Index i, Index j) { return rank[group_of[i]] < rank[group_of[j]]; });
   // Every arc is listed at one end: seen from the later group it looks back, from the earlier one ahead.
-  for (const std::int32_t mine : order) {
+  for (auto begin = nodes.begin(); begin != nodes.end();) {
+    const std::int32_t mine = group_of[*begin];
+    const auto end = std::find_if(begin, nodes.end(), [&](Index i) { return group_of[i] != mine; });
+    const auto for_each_arc = [&](const auto& visit) {
+      for (auto node = begin; node != end; ++node) {
+        for (std::int64_t a = graph.row_start[*node]; a < graph.row_start[*node + 1]; ++a) {
+          const std::int32_t other = group_of[graph.column[a]];
+          if (rank[other] < n && graph.capacity[a] > 0) visit(other);
+        }
+      }
+    };
     double& t = by_group[mine];
-    for_each_arc(mine, [&](std::int32_t other) { t = rank[other] < rank[mine] ? std::max(t, by_group[other]) : t; });
-    for_each_arc(mine, [&](std::int32_t other) {
+    for_each_arc([&](std::int32_t other) { t = rank[other] < rank[mine] ? std::max(t, by_group[other]) : t; });
+    for_each_arc([&](std::int32_t other) {
       if (rank[other] > rank[mine]) by_group[other] = std::max(by_group[other], t);
     });
+    begin = end;
   }
 }
 
@@ -133,7 +151,7 @@ inline std::vector<double> thresholds(const Graph& graph, const double* cost, co
                                : std::ldexp(by_group[k], units.exponent);
     by_group[k] = std::clamp(t, units.t_min, units.t_max);
   }
-  if (!is_in_order(order, by_group)) keep_order(graph, order, groups.of, by_group);
+  keep_order(graph, order, groups.of, by_group);
   std::vector<double> by_node(n);
   for (std::size_t i = 0; i < n; ++i) by_node[i] = by_group[groups.of[i]];
   return by_node;
