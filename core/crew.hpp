@@ -66,6 +66,7 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
+  std::size_t n_threads() const { return helpers_.size() + 1; }
   bool is_alone() const { return helpers_.empty(); }
 
   // Does tasks, and helps others, until told to stop; an exception on any thread stops all.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "balance.hpp"
@@ -210,13 +211,16 @@ std::unique_ptr<Block> Solver::settle_sure(const Graph& graph, const double* cos
   Block all;
   all.id.resize(graph.n_nodes);
   std::iota(all.id.begin(), all.id.end(), 0);
-  const Pairs pairs(graph);
+  std::optional<Pairs> pairs;
   const auto n = static_cast<Index>(graph.n_nodes);
   Grouping known(std::vector<Known::Is>(n, Known::kOpen), Known::kNumberOf);
-  if (!is_wide) crew_.lead([&] { known = Sure(pairs, cost, slope, n, pace_).run(crew_); });
+  crew_.lead([&] {
+    pairs.emplace(graph, crew_);
+    if (!is_wide) known = Sure(*pairs, cost, slope, n, pace_).run(crew_);
+  });
   settle(all, known, Known::kAlways, -kInfinity);
   settle(all, known, Known::kNever, kInfinity);
-  auto others = first_block(pairs, cost, known, Known::kOpen);
+  auto others = first_block(*pairs, cost, known, Known::kOpen);
   for (const std::int32_t i : others->id) others->slope.push_back(slope[i]);
   return others;
 }
@@ -296,7 +300,7 @@ std::vector<double> route(const Graph& graph, const double* excess, const Poll& 
   const Grouping all(std::vector<Index>(graph.n_nodes, 0), 1);
   std::vector<double> cost(graph.n_nodes);
   std::transform(excess, excess + graph.n_nodes, cost.begin(), std::negate<double>());
-  const std::unique_ptr<Block> block = first_block(Pairs(graph), cost.data(), all, 0);
+  const std::unique_ptr<Block> block = first_block(Pairs(graph, crew), cost.data(), all, 0);
   block->slope.assign(graph.n_nodes, 0.0);
   std::vector<double> net_flow(block->head.size(), 0.0);
   Flow search(*block, crew, pace);

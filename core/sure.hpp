@@ -46,7 +46,7 @@ class Sure {
   Grouping run(Crew& crew) const {
     Known known(n_);
     if (std::any_of(slope_, slope_ + n_, [](double m) { return m == 0; })) {
-      weigh(known.nodes);
+      weigh(known.nodes, crew);
       decide_all(known);
       std::vector<Index> always, never;
       crew.run(2, [&](std::size_t end) { (end == 0 ? always : never) = decide_at_end(known, end == 0); });
@@ -59,21 +59,29 @@ class Sure {
  private:
   using Node = Known::Node;
 
-  void weigh(std::vector<Node>& nodes) const {
+  void weigh(std::vector<Node>& nodes, Crew& crew) const {
     std::vector<std::uint8_t> has_slope(n_);  // stays in the cache
     std::transform(slope_, slope_ + n_, has_slope.begin(), [](double m) { return m > 0; });
-    for (Index i = 0; i < n_; ++i) {
-      double out = 0, in = 0, lean = 0;
-      for (std::int64_t a = pairs_.row_start[i]; a < pairs_.row_start[i + 1]; ++a) {
-        const double c = pairs_.capacity[a], back = pairs_.back[a];
-        out += c;
-        in += back;
-        lean += has_slope[pairs_.column[a]] * (c + back);
+    const std::size_t n = n_, n_chunks = crew.is_alone() ? 1 : 32;
+    crew.run(n_chunks, [&](std::size_t chunk) {
+      for (std::size_t k = n * chunk / n_chunks; k < n * (chunk + 1) / n_chunks; ++k) {
+        const auto i = static_cast<Index>(k);
+        nodes[i] = weighed(i, has_slope);
       }
-      const double left = -cost_[i] - out, lacking = cost_[i] - in;
-      const double size = std::abs(cost_[i]) + std::abs(left) + std::abs(lacking);
-      nodes[i] = {left, lacking, lean, has_slope[i] ? kInfinity : 1e-13 * size};
+    });
+  }
+
+  Node weighed(Index i, const std::vector<std::uint8_t>& has_slope) const {
+    double out = 0, in = 0, lean = 0;
+    for (std::int64_t a = pairs_.row_start[i]; a < pairs_.row_start[i + 1]; ++a) {
+      const double c = pairs_.capacity[a], back = pairs_.back[a];
+      out += c;
+      in += back;
+      lean += has_slope[pairs_.column[a]] * (c + back);
     }
+    const double left = -cost_[i] - out, lacking = cost_[i] - in;
+    const double size = std::abs(cost_[i]) + std::abs(left) + std::abs(lacking);
+    return {left, lacking, lean, has_slope[i] ? kInfinity : 1e-13 * size};
   }
 
   // Finds what is sure by its own arcs, and what that makes sure.

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "crew.hpp"
 #include "equal_rows.hpp"
 #include "neighbors.hpp"
+#include "pairs.hpp"
 #include "parametric_cut.hpp"
 #include "symmetry.hpp"
 #include "thresholds.hpp"
@@ -167,6 +169,55 @@ void threads_change_nothing() {
   for (const Problem& problem : {ring(70000), ring(70000, false), web(70000, 3)}) {
     const std::vector<double> one = problem.solve(1);
     expect(one == problem.solve(2) && one == problem.solve(4), "the same answer for any number of threads");
+  }
+}
+
+// Every arc with its opposite, whatever strip of rows they are met in; one in three graphs lacks a single opposite.
+void arcs_are_paired_by_any_number_of_threads() {
+  std::mt19937 random(10);
+  const labelcut::Poll nothing = [](std::int64_t) {};
+  for (int trial = 0; trial < 600; ++trial) {
+    const int n = 1 + trial % 17;
+    const auto at = [n](int i, int j) { return static_cast<std::size_t>(i * n + j); };
+    std::vector<double> wanted(static_cast<std::size_t>(n * n), -1.0);  // no arc
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < i; ++j) {
+        if (random() % 3 == 0) wanted[at(i, j)] = wanted[at(j, i)] = static_cast<double>(random() % 4);
+        if (trial % 2 == 0 && wanted[at(i, j)] >= 0) wanted[at(j, i)] = static_cast<double>(random() % 4);
+      }
+    }
+    std::vector<double> given = wanted;
+    if (trial % 3 == 0) {
+      const std::size_t lost = random() % given.size();
+      const auto i = static_cast<int>(lost) / n, j = static_cast<int>(lost) % n;
+      if (given[lost] >= 0) wanted[lost] = 0;
+      given[lost] = i == j ? 1.0 : -1.0;  // an arc is lost, or one from a node to itself is to be
+    }
+    Problem problem;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        if (given[at(i, j)] < 0) continue;
+        problem.column.push_back(j);
+        problem.capacity.push_back(given[at(i, j)]);
+      }
+      problem.row_start.push_back(static_cast<std::int64_t>(problem.column.size()));
+      problem.cost.push_back(0);
+    }
+    for (const int n_threads : {1, 2, 3, 5}) {
+      labelcut::Pace pace(nothing);
+      labelcut::Crew crew(n_threads, pace, [] { return false; });
+      const labelcut::Pairs pairs(problem.graph(), crew);
+      for (int i = 0; i < n; ++i) {
+        std::int64_t a = pairs.row_start[i];
+        for (int j = 0; j < n; ++j) {
+          if (wanted[at(i, j)] < 0) continue;
+          const bool is_it = a < pairs.row_start[i + 1] && pairs.column[a] == j && pairs.capacity[a] == wanted[at(i, j)];
+          expect(is_it && pairs.back[a] == wanted[at(j, i)], "every arc has its opposite");
+          ++a;
+        }
+        expect(a == pairs.row_start[i + 1], "there is no other arc");
+      }
+    }
   }
 }
 
@@ -418,6 +469,7 @@ int main() {
   no_subset_is_cheaper();
   no_subset_is_cheaper_among_many_copies();
   threads_change_nothing();
+  arcs_are_paired_by_any_number_of_threads();
   order_is_kept_as_by_looking_at_all_groups();
   most_of_a_web_joins_together();
   floats_are_cut_as_the_same_doubles();
