@@ -77,8 +77,9 @@ class EvenOut {
     std::uint64_t best = block_.first[i];
     double most = 0;
     for (std::uint64_t a = block_.first[i]; a < block_.first[i + 1]; ++a) {
-      const bool leads_up = ((block_.head[a] & kBothWays) == kBothWays) & (depth_[block_.head[a] & head::kTo] == depth_[i] - 1);
-      if (!leads_up || block_.room[a] <= most) continue;
+      const bool is_open = (block_.head[a] & kBothWays) == kBothWays;
+      const bool leads_up = depth_[block_.head[a] & head::kTo] == depth_[i] - 1;
+      if (!(is_open & leads_up) || block_.room[a] <= most) continue;
       best = a;
       most = block_.room[a];
     }

@@ -124,8 +124,8 @@ class BreadthFirst {
       for (std::uint64_t a = block_.first[i]; a < block_.first[i + 1]; ++a) {
         const Index j = block_.head[a] & head::kTo;
         // One branch on both conditions: each alone is a coin toss.
-        const bool is_new = ((block_.head[a] & over_) == over_) & (marks_[j] == Marks::kUnreachable);
-        if (is_new && marks_.claim(j, mark, is_alone)) found.push_back(j);
+        const bool is_open = (block_.head[a] & over_) == over_, is_new = marks_[j] == Marks::kUnreachable;
+        if ((is_open & is_new) && marks_.claim(j, mark, is_alone)) found.push_back(j);
       }
     }
   }
@@ -137,8 +137,8 @@ class BreadthFirst {
       const auto i = static_cast<Index>(k);
       if (marks_[i] != Marks::kUnreachable) continue;
       for (std::uint64_t a = block_.first[i]; a < block_.first[i + 1]; ++a) {
-        const bool leads_back = ((block_.head[a] & over) == over) & (marks_[block_.head[a] & head::kTo] == last);
-        if (!leads_back) continue;
+        const bool is_open = (block_.head[a] & over) == over, leads_back = marks_[block_.head[a] & head::kTo] == last;
+        if (!(is_open & leads_back)) continue;
         marks_.set(i, mark);
         found.push_back(i);
         break;
