@@ -30,8 +30,8 @@ inline void prefetch(const void* address) {
 enum Mark : Label { kByExcess = -1, kBySlope = -2 };
 
 // One number per node of a block: its distance to the nearest deficit or, where there is none, what reached it instead.
-// Threads that search together only ever replace kUnreachable, each node once and by the same number, so their order does
-// not show; hence relaxed atomics will do.
+// Threads that search together only ever replace kUnreachable, and by the same number, so their order does not show; hence
+// relaxed atomics will do.
 class Marks {
  public:
   static constexpr Label kUnreachable = std::numeric_limits<Label>::max();
@@ -44,16 +44,6 @@ class Marks {
     for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) prefetch(&marks_[block.head[a] & head::kTo]);
   }
   void set(Index i, Label label) { marks_[i].store(label, std::memory_order_relaxed); }
-
-  // Sets an unreachable node's mark; true for the one thread that did.
-  bool claim(Index i, Label label, bool is_alone) {
-    if (is_alone) {
-      set(i, label);
-      return true;
-    }
-    Label expected = kUnreachable;
-    return marks_[i].compare_exchange_strong(expected, label, std::memory_order_relaxed);
-  }
 
  private:
   std::unique_ptr<std::atomic<Label>[]> marks_;
@@ -69,7 +59,7 @@ constexpr Index mirrored(Index flags) {
 //
 // A step either looks from the frontier at all its arcs or, once the frontier is large, from what is left at its own, and there
 // only as far as the first that leads back into the frontier: fewer looks, and in the order of memory. Threads share a large
-// step; the order in which nodes are found is then open, their marks are not.
+// step; the order in which nodes are found is then open, and a node may be found by two of them at once; marks are not.
 template <typename MarkAfter>
 class BreadthFirst {
  public:
@@ -114,7 +104,6 @@ class BreadthFirst {
   }
 
   void look_ahead(std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
-    const bool is_alone = crew_.is_alone();
     const Label mark = mark_after_(steps);
     for (std::size_t k = begin; k < end; ++k) {
       // Memory answers late: ask for the arcs of a node eight visits ahead, for the marks at their ends three ahead.
@@ -125,7 +114,9 @@ class BreadthFirst {
         const Index j = block_.head[a] & head::kTo;
         // One branch on both conditions: each alone is a coin toss.
         const bool is_open = (block_.head[a] & over_) == over_, is_new = marks_[j] == Marks::kUnreachable;
-        if ((is_open & is_new) && marks_.claim(j, mark, is_alone)) found.push_back(j);
+        if (!(is_open & is_new)) continue;
+        marks_.set(j, mark);
+        found.push_back(j);
       }
     }
   }
