@@ -74,7 +74,7 @@ class Balance {
 
  private:
   static constexpr Index kStrips = 32;            // a power of two, for the rounds
-  static constexpr Index kWorthStrips = 1 << 16;  // nodes; fewer are in the cache anyway, and swept in a moment
+  static constexpr Index kWorthStrips = 1 << 15;  // nodes; fewer are swept in a moment
   static constexpr Index kRanks = 32;             // the edges of a node beyond these are together
 
   struct Node {
@@ -130,17 +130,31 @@ class Balance {
     for_each_upper_arc([&](Index i, std::uint64_t arc, std::size_t place) { visit(i, arc, next[place]++); });
   }
 
-  // Calls visit(edge) for every edge, tile by tile.
+  // Calls visit(edge) for every edge, tile by tile. Rounds below a power of two stay within as many strips: those within the
+  // strips of one thread come first, without a wait. After that threads keep half of their strips from stretch to stretch,
+  // because a core has to fetch the nodes of a strip from the core that had them before.
   template <typename Visit>
   void for_each_in_tiles(const Visit& visit) {
-    for (Index round = 0; round < n_strips_; ++round) {
-      crew_.run(n_strips_, [&](std::size_t strip) {
-        const std::size_t other = strip ^ round;
-        if (other < strip) return;
-        const std::size_t tile = (strip * n_strips_ + other) * kRanks;
-        for (std::uint64_t e = start_[tile]; e < start_[tile + kRanks]; ++e) visit(edges_[e]);
+    const auto take = [&](Index first_strip, Index first_round, Index n) {
+      for (Index round = first_round; round < first_round + n; ++round) {
+        for (Index strip = first_strip; strip < first_strip + n; ++strip) {
+          const Index other = strip ^ round;
+          if (other < strip) continue;
+          const std::size_t tile = (std::size_t{strip} * n_strips_ + other) * kRanks;
+          for (std::uint64_t e = start_[tile]; e < start_[tile + kRanks]; ++e) visit(edges_[e]);
+        }
+        pace_.tick();
+      }
+    };
+    Index own = n_strips_;  // of each thread, in the first stretch
+    while (own > 2 && n_strips_ / own < crew_.n_threads()) own /= 2;
+    crew_.run(n_strips_ / own, [&](std::size_t thread) { take(static_cast<Index>(thread) * own, 0, own); });
+    const Index half = own / 2;
+    for (Index round = own; round < n_strips_; round += half) {
+      crew_.run(n_strips_ / half, [&](std::size_t chunk) {
+        const Index strip = static_cast<Index>(chunk) * half;
+        if (strip < (strip ^ round)) take(strip, round, half);
       });
-      pace_.tick();
     }
   }
 
@@ -187,12 +201,33 @@ class Balance {
     }
   }
 
+  // No two are equal, so however it is sorted the order is the same.
+  void sort_shared(std::vector<std::pair<double, Index>>& order) {
+    constexpr std::ptrdiff_t kRuns = 4;
+    const auto n = static_cast<std::ptrdiff_t>(order.size());
+    const auto begin = [&](std::ptrdiff_t run) { return order.begin() + n * run / kRuns; };
+    if (crew_.is_alone()) {
+      std::sort(order.begin(), order.end());
+      return;
+    }
+    crew_.run(kRuns, [&](std::size_t k) {
+      const auto run = static_cast<std::ptrdiff_t>(k);
+      std::sort(begin(run), begin(run + 1));
+    });
+    for (std::ptrdiff_t width = 1; width < kRuns; width *= 2) {
+      crew_.run(static_cast<std::size_t>(kRuns / width / 2), [&](std::size_t k) {
+        const std::ptrdiff_t run = static_cast<std::ptrdiff_t>(k) * width * 2;
+        std::inplace_merge(begin(run), begin(run + width), begin(run + width * 2));
+      });
+    }
+  }
+
   // Numbers the pieces. Returned is how many times a node's piece would have to be halved to be cut up, on average.
   double find_pieces() {
     const Index n = block_.size();
     std::vector<std::pair<double, Index>> order(n);
     for (Index i = 0; i < n; ++i) order[i] = {-nodes_[i].pull, i};
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    sort_shared(order);
     std::vector<Index> rank(n);
     for (Index k = 0; k < n; ++k) rank[order[k].second] = k;
     std::vector<Index> reach(n);

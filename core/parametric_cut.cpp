@@ -105,23 +105,27 @@ class Solver {
 
   // Settles what it can and returns the parts that are blocks again.
   std::vector<std::unique_ptr<Block>> divide(std::unique_ptr<Block> block, Crew& crew) {
-    if (const auto components = find_components(*block)) return take_apart(std::move(block), *components);
+    if (const auto components = find_components(*block)) return take_apart(std::move(block), *components, crew);
     if (Balance::is_worthwhile(*block)) return cut_along_gaps(std::move(block), crew);
     return cut_at_threshold(std::move(block), crew);
   }
 
   // Each group goes on by itself: no arc with room leads from it to a later one.
-  std::vector<std::unique_ptr<Block>> take_apart(std::unique_ptr<Block> block, const Grouping& groups) {
-    std::vector<std::unique_ptr<Block>> children;
+  std::vector<std::unique_ptr<Block>> take_apart(std::unique_ptr<Block> block, const Grouping& groups, Crew& crew) {
+    std::vector<std::unique_ptr<Block>> children(groups.n_groups());
     std::size_t largest = 0;
     for (std::size_t k = 1; k < groups.n_groups(); ++k) largest = groups.size(k) > groups.size(largest) ? k : largest;
     const bool stays = is_most_of(*block, groups, largest);
-    for (std::size_t k = 0; k < groups.n_groups(); ++k) {
-      if (stays && k == largest) continue;
-      if (groups.size(k) == 1 && settle_alone(*block, groups, k)) continue;
-      children.push_back(extract(*block, groups, k));
-    }
-    if (stays) children.push_back(reduce(std::move(block), groups, largest));
+    const std::size_t n_chunks = std::min<std::size_t>(groups.n_groups(), 32);
+    crew.run(n_chunks, [&](std::size_t chunk) {
+      for (std::size_t k = chunk; k < groups.n_groups(); k += n_chunks) {
+        if (stays && k == largest) continue;
+        if (groups.size(k) == 1 && settle_alone(*block, groups, k)) continue;
+        children[k] = extract(*block, groups, k);
+      }
+    });
+    if (stays) children[largest] = reduce(std::move(block), groups, largest);
+    children.erase(std::remove(children.begin(), children.end(), nullptr), children.end());
     return children;
   }
 
@@ -129,7 +133,7 @@ class Solver {
   std::vector<std::unique_ptr<Block>> cut_along_gaps(std::unique_ptr<Block> block, Crew& crew) {
     const Grouping pieces = Balance(*block, crew, pace_).run();
     block->is_balanced = true;
-    return take_apart(std::move(block), pieces);
+    return take_apart(std::move(block), pieces, crew);
   }
 
   // The cut at the block's own threshold, by one flow.
