@@ -67,8 +67,8 @@ class Evidence:
     def signal(self) -> float:
         """How likely the columns know anything about the label.
 
-        If they do, any z up to the perfect one may come. Before a label is called wrong a z of 3 is asked for;
-        a probability need not wait.
+        If they do, any z up to the perfect one may come. Before a label is called wrong a z of 3 is asked
+        for; a probability need not wait.
         """
         by_signal = SIGNAL_ODDS / self.perfect_z
         by_chance = float(norm.pdf(max(self.z, 0.0), scale=NULL_ERROR))
