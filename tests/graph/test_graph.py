@@ -125,6 +125,18 @@ def test_an_index_answers_again_after_a_pickle(monkeypatch):
         assert similarity_graph(again, n_neighbors=3).weights.shape == (300, 300)
 
 
+def test_what_the_graph_was_searched_in_is_not_held_until_new_rows_come():
+    rng = np.random.default_rng(0)
+    index = build_index(rng.normal(size=(300, 4)))
+    index.of_own_rows(5)
+    size = len(pickle.dumps(index))
+    assert "table" not in vars(index.cells)
+    found = index.of(index.distinct.rows[:3], 1)
+    assert found.distance.tolist() == [[0], [0], [0]]
+    assert index.cells.table.nbytes >= index.distinct.rows.nbytes / 2
+    assert len(pickle.dumps(index)) > size
+
+
 def test_a_row_is_left_out_by_its_number_and_not_its_equals():
     X = np.array([[1.0], [1.0], [1.0], [5.0]])
     found = neighbors(X, 2)

@@ -46,7 +46,7 @@ def divided(rng, X, dtype, number):
     radius = np.array([away[cell == c, c].max(initial=0.0) for c in range(len(centers))])
     used = counts > 0
     starts = np.append(0, np.cumsum(counts[used]))
-    return ordered, cells.Cells.packed(ordered, shortening, centers[used], radius[used], starts)
+    return ordered, cells.Cells(ordered, shortening, centers[used], radius[used], starts)
 
 
 def ask(solver, whole, in_cells, queries, k, n_visited, n_threads=1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,24 @@ class Cells:
     centers: Floats
     radius: Floats  # no row of a cell is farther from its center
     starts: NDArray[np.int64]  # where the rows of each cell begin; one more at the end
-    table: NDArray[Any]  # shortened rows as the core wants them
 
     @property
     def count(self) -> int:
         """The number of cells."""
         return len(self.centers)
+
+    @cached_property
+    def table(self) -> NDArray[Any]:
+        """Shortened rows as the core wants them, as large as the rows; made when asked for."""
+        core, shortening = compiled.in_use, self.shortening
+        n_lanes = LANE_BYTES // np.dtype(shortening.number).itemsize
+        table = np.empty(core.table_size(self.starts, shortening.n_short, n_lanes), dtype=shortening.number)
+        core.pack_cells(self.distinct.rows, *shortening.arguments, self.starts, table)
+        return table
+
+    def drop_table(self) -> None:
+        """Let go of the table; who asks next makes it again."""
+        vars(self).pop("table", None)
 
     @classmethod
     def one(cls, distinct: DistinctRows, shortening: Shortening) -> Cells:
@@ -49,23 +62,7 @@ class Cells:
             np.square(shortening.shorten(rows[chunk])).sum(axis=1).max() for chunk in in_chunks(len(rows))
         ]
         centers, radius = np.zeros((1, shortening.n_short)), np.sqrt(np.array([max(sizes)]))
-        return cls.packed(distinct, shortening, centers, radius, np.array([0, len(rows)]))
-
-    @classmethod
-    def packed(
-        cls,
-        distinct: DistinctRows,
-        shortening: Shortening,
-        centers: Floats,
-        radius: Floats,
-        starts: NDArray[np.int64],
-    ) -> Cells:
-        """Return cells with their table."""
-        core = compiled.in_use
-        n_lanes = LANE_BYTES // np.dtype(shortening.number).itemsize
-        table = np.empty(core.table_size(starts, shortening.n_short, n_lanes), dtype=shortening.number)
-        core.pack_cells(distinct.rows, *shortening.arguments, starts, table)
-        return cls(distinct, shortening, centers, radius, starts, table)
+        return cls(distinct, shortening, centers, radius, np.array([0, len(rows)]))
 
 
 def divide(distinct: DistinctRows, shortening: Shortening, n_jobs: int | None) -> tuple[DistinctRows, Cells]:
@@ -89,7 +86,7 @@ def divide(distinct: DistinctRows, shortening: Shortening, n_jobs: int | None) -
     used = count > 0
     starts = np.append(0, np.cumsum(count[used]))
     ordered = distinct.in_order(np.argsort(number, kind="stable"))
-    return ordered, Cells.packed(ordered, shortening, centers[used], radius[used], starts)
+    return ordered, Cells(ordered, shortening, centers[used], radius[used], starts)
 
 
 def search_cells(

@@ -118,7 +118,7 @@ class NeighborIndex:
     narrow : Narrow or None
         How rows became float32, if the table is so large that its own rows are searched approximately.
     cells : Cells or None
-        Made when first asked; several when so much is asked that they pay, and kept.
+        Made when first asked; several when so much is asked that they pay, and kept, but for their table.
     """
 
     distinct: DistinctRows
@@ -140,7 +140,10 @@ class NeighborIndex:
     def of_own_rows(self, n_neighbors: int, n_jobs: int | None = None) -> Neighbors:
         """Find the nearest other rows of every row; an equal row elsewhere is a neighbor at distance 0."""
         check_count(n_neighbors, self.n_rows - 1)
-        return self._in_units(*self._search(None, n_neighbors, n_jobs))
+        found = self._in_units(*self._search(None, n_neighbors, n_jobs))
+        if self.cells is not None:  # new rows may not come for long
+            self.cells.drop_table()
+        return found
 
     def of(self, queries: ArrayLike, n_neighbors: int, n_jobs: int | None = None) -> Neighbors:
         """Find the nearest rows of new rows."""
