@@ -14,7 +14,7 @@ import pandas as pd
 from labelcut.auditing.annotators import tell_outweighed, with_annotators
 from labelcut.auditing.beside import near_columns
 from labelcut.auditing.cases import choose_cases
-from labelcut.auditing.facts import column_weights, gather_facts
+from labelcut.auditing.facts import column_weights, gather_facts, look_over
 from labelcut.auditing.issues import issue_table
 from labelcut.auditing.judging import judge_table
 from labelcut.auditing.narrowing import (
@@ -267,16 +267,20 @@ def audit_table(
     table = replace(table, notes=(*table.notes, *left_out, *not_listed))
     weights = column_weights(table, encoded, model)
     cases = choose_cases(table, model, listed)
+    overview = look_over(table, near, model, judged, cases, weights)
+    del encoded, near  # as large as the table, and nobody asks for the numbers again
+    give_back()
     comparison = compare_with_classes(table, cases.rows, cases.own, cases.other, weights)
     n_shown = len(cases.suspects)
     reasons = tell_reasons(table, model, listed, listed.ranked, comparison.unusual[:n_shown])
+    give_back()
     issues = issue_table(table, listed, with_annotators(table, listed.ranked, reasons))
     of_open = tell_reasons(table, model, judged, cases.unlabeled, [])
     reasons = reasons[:n_shown] + tell_outweighed(table, model, judged, cases.unlabeled, of_open)
     give_back()
     on_step("report")
     facts = gather_facts(
-        table, near, model, judged, cases, reasons, weights, matched, check, comparison, files
+        table, overview, model, judged, cases, reasons, weights, matched, check, comparison, files
     )
     own = {TABLE_READ: table.source.path} if table.source else {}
     return Audit(table, model, judged, issues, facts, own | dict(inputs or {}), flagged)

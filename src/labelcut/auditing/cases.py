@@ -14,7 +14,6 @@ from labelcut.auditing.unlabeled import rank_unlabeled
 from labelcut.auditing.unusual import Comparison, comparable
 from labelcut.auditing.words import LONGEST_CELL, LONGEST_NAME, LONGEST_TEXT, cell_texts, shortened
 from labelcut.hnc.classifier import ConfidenceHNC
-from labelcut.hnc.explanation import Explanation
 from labelcut.table.table import Table, label_texts
 
 MOST_SHOWN = 10_000  # Suspects in the page; issues.csv holds all.
@@ -86,8 +85,7 @@ def tell_cases(
         cases first; `values`, the cells of those rows by column; `marked`, the columns in which differences
         are marked.
     """
-    why = [model.explain(i) for i in cases.rows.tolist()]
-    near = [reason.neighbors[:MOST_NEIGHBORS] for reason in why]
+    weighed, near, alike = _tell_cut(model, cases.rows)
     rows = np.array(list(dict.fromkeys([*cases.rows.tolist(), *(j for some in near for j in some.tolist())])))
     rows = rows.astype(np.intp)
     place = {row: at for at, row in enumerate(rows.tolist())}
@@ -105,8 +103,8 @@ def tell_cases(
         "reason": list(reasons),
         "group": _groups(table, cases.rows),
         "unusual": comparison.unusual,
-        **_tell_cut(why),
-        "neighbors": [_tell_neighbors(reason, place) for reason in why],
+        **weighed,
+        "neighbors": [_tell_neighbors(*some, place) for some in zip(near, alike, strict=True)],
         "unlike": unlike,
     }
     lines = judged.rows.iloc[cases.rows]
@@ -152,10 +150,16 @@ def _rounded(values: pd.Series[Any]) -> list[float]:
     return [round(float(value), 4) for value in values]
 
 
-def _tell_cut(why: Sequence[Explanation]) -> dict[str, list[Any]]:
-    """Return what the cut weighs for and against each row."""
+def _tell_cut(
+    model: ConfidenceHNC, rows: np.ndarray
+) -> tuple[dict[str, list[Any]], list[np.ndarray], list[np.ndarray]]:
+    """Return what the cut weighs for and against each row, its neighbours, and how alike they are."""
     told: dict[str, list[Any]] = {name: [] for name in ("keep", "flip", "joins_at", "tradeoff", "trust")}
-    for reason in why:
+    near, alike = [], []
+    for row in rows.tolist():
+        reason = model.explain(row)  # which knows more than the page tells
+        near.append(reason.neighbors[:MOST_NEIGHBORS].copy())
+        alike.append(reason.weights[:MOST_NEIGHBORS].copy())
         for name, side in (("keep", reason.keep), ("flip", reason.flip)):
             parts = (side.neighbors, side.label, side.prior, side.tradeoff)
             told[name].append([round(float(part), 4) for part in parts])
@@ -163,13 +167,13 @@ def _tell_cut(why: Sequence[Explanation]) -> dict[str, list[Any]]:
         told["tradeoff"].append(round(float(reason.tradeoff), 4))
         trust = reason.flips_at_trust
         told["trust"].append(round(trust, 2) if np.isfinite(trust) and trust > 0 else None)
-    return told
+    return told, near, alike
 
 
-def _tell_neighbors(why: Explanation, place: dict[int, int]) -> list[list[Any]]:
+def _tell_neighbors(near: np.ndarray, alike: np.ndarray, place: dict[int, int]) -> list[list[Any]]:
     """Return the place of each neighbour among the rows of the page, and its likeness."""
-    near, weights = why.neighbors[:MOST_NEIGHBORS].tolist(), why.weights[:MOST_NEIGHBORS].tolist()
-    return [[place[j], float(f"{weight:.3g}")] for j, weight in zip(near, weights, strict=True)]
+    pairs = zip(near.tolist(), alike.tolist(), strict=True)
+    return [[place[j], float(f"{weight:.3g}")] for j, weight in pairs]
 
 
 def _marked_columns(table: Table, weights: dict[str, float]) -> list[int]:

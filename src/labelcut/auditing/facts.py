@@ -44,9 +44,32 @@ WORDS_NOTE = "by tf-idf weights learned from other rows; point at a word to see 
 NOT_TESTED = "There are too few labels to test whether the columns tell the classes apart."
 
 
-def gather_facts(
+def look_over(
     table: Table,
     near: tuple[np.ndarray, np.ndarray],
+    model: ConfidenceHNC,
+    judged: Judged,
+    cases: Cases,
+    weights: dict[str, float],
+) -> dict[str, Any]:
+    """Return what the page tells of all rows at once: what is worth knowing, and the map.
+
+    Parameters
+    ----------
+    table, model, judged, cases, weights
+        As in `gather_facts`.
+    near : tuple of ndarray
+        The columns by which rows are near each other, and how much each counts.
+    """
+    return {
+        "worth_knowing": find_worth_knowing(table, near, model, judged.is_suspect, weights),
+        "map": draw_map(*near, table, cases.suspects),
+    }
+
+
+def gather_facts(
+    table: Table,
+    overview: dict[str, Any],
     model: ConfidenceHNC,
     judged: Judged,
     cases: Cases,
@@ -62,8 +85,8 @@ def gather_facts(
     Parameters
     ----------
     table : Table
-    near : tuple of ndarray
-        The columns by which rows are near each other, and how much each counts.
+    overview : dict
+        As `look_over` returns it.
     model : ConfidenceHNC
     judged : Judged
         Every label as the model judges it.
@@ -91,8 +114,7 @@ def gather_facts(
         for part, rows_shown in (("suspects", cases.suspects), ("unlabeled_rows", cases.unlabeled)):
             told[part]["said"] = tell_said(table, model, rows_shown)
     facts = count_facts(table, judged, weights, matched, check, model.evidence_) | {
-        "worth_knowing": find_worth_knowing(table, near, model, judged.is_suspect, weights),
-        "map": draw_map(*near, table, cases.suspects),
+        **overview,
         "annotators": tell_annotators(table, model, cases.rows),
         **told,
         "experts": believed(table, model),

@@ -23,12 +23,16 @@ import labelcut.cut.solver as solver
 from labelcut.arrays import Floats, Mask
 from labelcut.cut.care import is_safe, solve_apart
 from labelcut.cut.problem import CutProblem, fold_seeds
+from labelcut.memory import give_back
 from labelcut.threads import thread_count
 
 __all__ = ["Cut", "CutPath", "minimum_cut", "parametric_cut", "solve"]
 
 #: Breakpoints closer than this, relative to their size, are listed as one; ``join_at`` is never rounded.
 SAME_BREAKPOINT = 1e-9
+
+#: From so many nodes on what the solver has freed is given back at once: it is more than most callers hold.
+MANY_NODES = 250_000
 
 Progress = Callable[[int, int], object]
 
@@ -185,6 +189,8 @@ def solve(
         join_at[is_free] = core.solve_path(*free.arrays, t_min, t_max, n_threads, poll)
     else:
         join_at[is_free], is_doubtful[is_free] = solve_apart(core, free, t_min, t_max, n_threads, poll)
+    if free.n_nodes >= MANY_NODES:
+        give_back()
     if is_doubtful.any():
         warnings.warn(
             f"the thresholds of {is_doubtful.sum()} of {problem.n_nodes} nodes could not be proved, because "

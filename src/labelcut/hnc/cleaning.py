@@ -6,6 +6,7 @@ task may have seen them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,14 +17,15 @@ from labelcut.hnc.grouped_forest import GroupedForest
 from labelcut.hnc.honest_cut import HonestCuts
 from labelcut.hnc.judgement import judge_labels
 from labelcut.hnc.question import Question, Weighed
+from labelcut.hnc.second_round import labels_to_learn
 
 __all__ = ["ask_booster", "clean_labels"]
 
 
 def clean_labels(
     question: Question, weighed: Weighed, cut: HonestCuts, forest: GroupedForest, boosting: Boosting | None
-) -> tuple[list[Floats], Floats]:
-    """Return, for each task, P(wrong) of every label by those who have not seen the task's labels.
+) -> tuple[list[Ints], Floats]:
+    """Return, for each task, the rows to learn from by those who have not seen the task's labels.
 
     And the noise through which the labels are seen. Where a task was cut, forest and cut clean; where it was
     not, forest and, if it was asked, the task's booster. That one has learned from labels that it cleans
@@ -47,19 +49,24 @@ def clean_labels(
         other = {} if boosting is None else {"boosting": boosting.probability[places]}
         without_cut = weighed.question.weigh(opinion | other)
     labeled = rows.labeled
-    found = []
-    for m in range(len(question.hiding.masks)):
-        seen = {"forest": forest.by_task[m, labeled]}
-        if m < n_cut:
-            seen["cut"] = cut.of_task(m, labeled)
-        elif boosting is not None:
-            seen["boosting"] = ask_booster(boosting, m, question.X, labeled, question.n_jobs)
-        pool, belief = with_cut if m < n_cut else without_cut
-        p_wrong = np.zeros(rows.codes.size)
-        p_wrong[labeled] = judge_labels(pool.scores(seen), rows.codes[labeled], rows.trust[labeled], belief)
-        found.append(p_wrong)
+
+    def wrong_by_task() -> Iterator[Floats]:
+        for m in range(len(question.hiding.masks)):
+            seen = {"forest": forest.by_task[m, labeled]}
+            if m < n_cut:
+                seen["cut"] = cut.of_task(m, labeled)
+            elif boosting is not None:
+                seen["boosting"] = ask_booster(boosting, m, question.X, labeled, question.n_jobs)
+            pool, belief = with_cut if m < n_cut else without_cut
+            p_wrong = np.zeros(rows.codes.size)
+            p_wrong[labeled] = judge_labels(
+                pool.scores(seen), rows.codes[labeled], rows.trust[labeled], belief
+            )
+            yield p_wrong
+
     belief = with_cut[1]
-    return found, belief.channel(belief.mean)
+    learned = labels_to_learn(rows.codes, question.hiding, rows.trust, wrong_by_task())
+    return learned, belief.channel(belief.mean)
 
 
 def ask_booster(boosting: Boosting, m: int, X: Floats, rows: Ints, n_jobs: int | None) -> Floats:

@@ -37,9 +37,10 @@ from labelcut.hnc.opinion import Given, Opinion, form_opinion
 from labelcut.hnc.pool import Pool, label_log_loss
 from labelcut.hnc.question import Question, Weighed, narrow
 from labelcut.hnc.rows import NewRows
-from labelcut.hnc.second_round import ThroughNoise, grow_on_cleaned, labels_to_learn
+from labelcut.hnc.second_round import ThroughNoise, grow_on_cleaned
 from labelcut.hnc.seen_labels import warn_of_seen_labels
 from labelcut.hnc.settings import EXPERTS
+from labelcut.memory import give_back
 
 __all__ = ["Panel", "ask_panel", "kept_difference", "learn_again", "seat"]
 
@@ -194,38 +195,40 @@ def ask_panel(
         cut = cut_honestly(
             graph, rows.codes, rows.trust, forest, hidden, kept, question.settings, question.n_jobs, clock
         )
-        whole = Weighed(question, cut, slice(None))
-        weighed = whole if hidden is hiding else narrow(question, cut, hidden)
+
+    def weighed() -> Weighed:  # a copy of much that is not held while others learn
+        return Weighed(question, cut, slice(None)) if hidden is hiding else narrow(question, cut, hidden)
+
     if question.second_round:
         with clock.stage("second round"):
-            cleaned = clean_labels(question, weighed, cut, forest, boosting)
-            experts |= learn_again(question, *cleaned, clock)
+            learned, channel = clean_labels(question, weighed(), cut, forest, boosting)
+            give_back()
+            experts |= learn_again(question, learned, channel, clock)
     for name, model in own.items():
         with clock.stage(name):
             experts[name] = form_opinion(model, rows.raw, rows.codes, hiding, rows.classes)
     experts |= {name: Given(opinion) for name, opinion in rows.opinions.items()}
     with clock.stage("probabilities"):
-        if weighed is whole:
+        if hidden is hiding:
             return seat(question, experts, cut)
-        return _seat_all(question, weighed, experts, cut)
+        return _seat_all(question, weighed(), experts, cut)
 
 
 def learn_again(
-    question: Question, p_wrong: Sequence[Floats], channel: Floats, clock: StageClock
+    question: Question, learned: Sequence[Ints], channel: Floats, clock: StageClock
 ) -> dict[str, Opinion]:
     """Return those who learn from what the first round leaves of the labels.
 
     Parameters
     ----------
     question : Question
-    p_wrong : sequence of ndarray of shape (n_rows,)
-        For each task, how likely each label is wrong by those who have not seen the labels of the task.
+    learned : sequence of ndarray of int
+        For each task, the rows to learn from.
     channel : ndarray of shape (n_classes, n_classes)
         The noise through which labels are seen.
     clock : StageClock
     """
     rows, hiding = question.rows, question.hiding
-    learned = labels_to_learn(rows.codes, hiding, rows.trust, p_wrong)
     experts: dict[str, Opinion] = {}
     if "second_round" in question.second_round:
         seed = task_seed(question.seed, 3)

@@ -10,7 +10,7 @@ there what they say is seen through the noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,7 +81,7 @@ class ThroughNoise:
         return seen_through(self.opinion.of(X, n_jobs), self.channel)
 
 
-def labels_to_learn(codes: Ints, hiding: Hiding, trust: Floats, p_wrong: Sequence[Floats]) -> list[Ints]:
+def labels_to_learn(codes: Ints, hiding: Hiding, trust: Floats, p_wrong: Iterable[Floats]) -> list[Ints]:
     """Return, for each task, the rows whose labels are learned from: not hidden, and rather right than wrong.
 
     Labels of trust inf always are, and of every class the better half, so that none is cleaned away.
@@ -93,7 +93,7 @@ def labels_to_learn(codes: Ints, hiding: Hiding, trust: Floats, p_wrong: Sequenc
     hiding : Hiding
         What each task must not see.
     trust : ndarray of shape (n_rows,)
-    p_wrong : sequence of ndarray of shape (n_rows,)
+    p_wrong : iterable of ndarray of shape (n_rows,)
         For each task, how likely each label is wrong by those who have not seen the labels of the task.
     """
     learned = []

@@ -89,8 +89,8 @@ def clean_and_grow(
         X=question.X[:n_rows],
         hiding=Hiding(question.hiding.masks[:, :n_rows], question.hiding.n_folds),
     )
-    cleaned = clean_labels(asked, weighed, cut, experts.forest, experts.boosting)
-    return learn_again(asked, *cleaned, clock)
+    learned, channel = clean_labels(asked, weighed, cut, experts.forest, experts.boosting)
+    return learn_again(asked, learned, channel, clock)
 
 
 def take_seats(weighed: Weighed, opinions: Mapping[str, Floats]) -> Panel:

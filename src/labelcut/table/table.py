@@ -252,7 +252,8 @@ def make_table(
     if max_rows is not None and max_rows < len(frame):
         rows = np.sort(np.random.default_rng(0).choice(len(frame), max_rows, replace=False))
     index, whole, all_gathered = frame.index[rows], frame, gathered
-    frame = frame.iloc[rows].reset_index(drop=True)
+    # All rows as they are: pandas shares the cells with the frame that was given.
+    frame = (frame if rows.size == len(frame) else frame.iloc[rows]).reset_index(drop=True)
     gathered = gathered and gathered.at(rows)
     are_classes = any(kinds.get(column) == "category" for column in labels)
     choices = Choices(tuple(unlabeled), positive, merge_labels, tuple(ordered), are_classes)
