@@ -25,12 +25,12 @@ from labelcut.cut import CutProblem, parametric_cut, verify
 REQUIRED = {
     ("Letter", "P"): 4.6,
     ("Adult", "P"): 3.4,
-    ("100k", "P"): 2.3,
-    ("1M", "P"): 2.7,
+    ("100k", "P"): 1.4,
+    ("1M", "P"): 1.4,
     ("Letter", "C"): 2.4,
     ("Adult", "C"): 1.7,
     ("100k", "C"): 0.35,
-    ("1M", "C"): 1.1,
+    ("1M", "C"): 0.3,
 }
 REQUIRED_SPEEDUP = 1.3  # of two threads, 100k and 1M
 REQUIRED_GB = {("1M", "P"): 0.5, ("1M", "C"): 1.0}
