@@ -181,7 +181,7 @@ CHAPTERS: Sequence[Chapter] = (
     Chapter(
         "ablation",
         "What each choice is worth",
-        "One choice of the method changed at a time: five small tables, for the default also three of 8000 rows.",
+        "One choice of the method changed at a time, on five small tables, and of the default on eight.",
         lambda records: _some(ablation_table(records)),
         read_ablation,
     ),
