@@ -120,7 +120,8 @@ def _levels(belief: NoiseBelief, n_labeled: int) -> Floats:
 
 def _undo(given: Floats, channel: Floats) -> Floats:
     """Return P(true class) from P(given label)."""
-    corrected = np.maximum(seen_through(given, np.linalg.inv(channel)), 0.0)
+    undo = np.asarray(np.linalg.inv(channel), dtype=np.float64)
+    corrected = np.maximum(seen_through(given, undo), 0.0)
     corrected /= corrected.sum(axis=1, keepdims=True)
     return np.asarray((1.0 - BLEND) * corrected + BLEND * given)
 
