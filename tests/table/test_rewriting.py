@@ -61,8 +61,8 @@ def correct_one_cell(file, folder, rng):
     except BadTable as error:
         return f"refused: {error}"
     after = cells_of(out, file, len(names))
-    differs = [(int(i), int(j)) for i, j in zip(*np.nonzero(before != after), strict=True)]
     assert before.shape == after.shape
+    differs = [(int(i), int(j)) for i, j in zip(*np.nonzero(before != after), strict=True)]
     assert differs == [(row, file.label_column)]
     assert after[row, file.label_column].strip() == new
     ours = {"labelcut_a": list(range(len(before))), "labelcut_b": ["q,;| "] * len(before)}
