@@ -118,6 +118,14 @@ class Crew {
     if (has_failed_) throw Stopped();
   }
 
+  // Calls job(range, begin, end) for n_ranges() ranges that together are 0 .. n.
+  template <typename Job>
+  void run_ranges(std::size_t n, const Job& job) {
+    const std::size_t n_all = n_ranges();
+    run(n_all, [&](std::size_t range) { job(range, n * range / n_all, n * (range + 1) / n_all); });
+  }
+  std::size_t n_ranges() const { return is_alone() ? 1 : 32; }
+
   void rethrow_failure() const {
     if (failure_) std::rethrow_exception(failure_);
   }

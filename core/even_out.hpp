@@ -63,10 +63,8 @@ class EvenOut {
 
   // Of the arcs that lead one step up, the one with most room.
   void choose_parents() {
-    constexpr std::size_t kChunks = 32;
-    const std::size_t n = block_.size();
-    crew_.run(kChunks, [&](std::size_t chunk) {
-      for (std::size_t k = n * chunk / kChunks; k < n * (chunk + 1) / kChunks; ++k) {
+    crew_.run_ranges(block_.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
         const auto i = static_cast<Index>(k);
         if (has_parent(i)) up_[i] = roomiest_up(i);
       }

@@ -116,25 +116,36 @@ class Flow {
   // `most` are only known to be that.
   void measure_distances(Label most) {
     work_ = 0;
-    std::vector<Index> deficits;
+    // Whether a node is listed here is a coin toss: it is always written down, and counted if it belongs.
+    std::vector<Index> deficits(n_);
+    Index n_deficits = 0;
+    Marks::Slot* const labels = label_.slots();
     for (Index i = 0; i < n_; ++i) {
       const bool is_deficit = held_[i].excess < 0;
-      label_.set(i, is_deficit ? 0 : Marks::kUnreachable);
-      if (is_deficit) deficits.push_back(i);
+      labels[i] = !is_deficit * Marks::kUnreachable;
+      deficits[n_deficits] = i;
+      n_deficits += is_deficit;
     }
+    deficits.resize(n_deficits);
     // Against the arcs: from a node to those that have room to it.
     const auto distance = [](Label steps) { return steps; };
     is_complete_ = breadth_first(block_, label_, std::move(deficits), most, head::kMateHasRoom, distance, crew_, pace_);
     std::fill(cursor_.begin(), cursor_.end(), 0);
-    front_ = back_ = n_active_ = 0;
-    far_.clear();
+    const Label beyond = is_complete_ ? Marks::kUnreachable : most + 1;
+    Index n_near = 0, n_far = 0;
+    far_.resize(n_);
     for (Index i = 0; i < n_; ++i) {
-      if (label_[i] == Marks::kUnreachable) {
-        if (is_complete_) continue;
-        label_.set(i, most + 1);
-      }
-      if (held_[i].excess > 0) activate(i);
+      const Label found = labels[i], label = found == Marks::kUnreachable ? beyond : found;
+      labels[i] = label;
+      const bool is_active = (held_[i].excess > 0) & (label != Marks::kUnreachable), is_near = label <= within_;
+      queue_[n_near] = far_[n_far] = i;
+      n_near += is_active & is_near;
+      n_far += is_active & !is_near;
     }
+    far_.resize(n_far);
+    front_ = 0;
+    back_ = n_near == n_ ? 0 : n_near;
+    n_active_ = n_near;
   }
 
   // Pushes the node's excess one step closer to a deficit, until it is gone or the node has to step back.

@@ -26,8 +26,9 @@
 //     thresholds.hpp  at the end each group's threshold is computed anew from the given numbers
 //     crew.hpp        threads, progress, stopping early
 //
-// These share numbers.hpp, sum.hpp, grouping.hpp, poll.hpp and search.hpp (breadth first, by all threads that are idle). How
-// arrays come from Python is in arrays.hpp; the other half of the core, which finds neighbours, begins with neighbors.hpp.
+// These share numbers.hpp, sum.hpp, grouping.hpp, poll.hpp, prefetch.hpp and search.hpp (breadth first, by all threads that
+// are idle). How arrays come from Python is in arrays.hpp; the other half of the core, which finds neighbours, begins with
+// neighbors.hpp.
 //
 // Guarantees. The answer has the same bytes for any number of threads. There are no absolute tolerances: rounding is
 // relative to the terms of a node and to what passes through it. Where costs and capacities, or slopes, differ in size by

@@ -13,18 +13,11 @@
 
 #include "block.hpp"
 #include "crew.hpp"
+#include "prefetch.hpp"
 
 namespace labelcut {
 
 using Label = std::int32_t;
-
-inline void prefetch(const void* address) {
-#if defined(__GNUC__)
-  __builtin_prefetch(address);
-#else
-  (void)address;
-#endif
-}
 
 // What reached a node that cannot reach a deficit.
 enum Mark : Label { kByExcess = -1, kBySlope = -2 };
@@ -34,19 +27,30 @@ enum Mark : Label { kByExcess = -1, kBySlope = -2 };
 // relaxed atomics will do.
 class Marks {
  public:
+  // Read and written like a number.
+  class Slot {
+   public:
+    operator Label() const { return label_.load(std::memory_order_relaxed); }
+    void operator=(Label label) { label_.store(label, std::memory_order_relaxed); }
+
+   private:
+    std::atomic<Label> label_;
+  };
   static constexpr Label kUnreachable = std::numeric_limits<Label>::max();
   static constexpr Label kFarthest = kUnreachable - 1;
 
-  explicit Marks(Index n) : marks_(new std::atomic<Label>[n]) {}
+  explicit Marks(Index n) : slots_(new Slot[n]) {}
 
-  Label operator[](Index i) const { return marks_[i].load(std::memory_order_relaxed); }
+  Label operator[](Index i) const { return slots_[i]; }
+  // For inner loops: compilers look up anew after every write what is not kept in a name of its own.
+  Slot* slots() { return slots_.get(); }
   void prefetch_ends(const Block& block, Index i) const {
-    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) prefetch(&marks_[block.head[a] & head::kTo]);
+    for (std::uint64_t a = block.first[i]; a < block.first[i + 1]; ++a) prefetch(&slots_[block.head[a] & head::kTo]);
   }
-  void set(Index i, Label label) { marks_[i].store(label, std::memory_order_relaxed); }
+  void set(Index i, Label label) { slots_[i] = label; }
 
  private:
-  std::unique_ptr<std::atomic<Label>[]> marks_;
+  std::unique_ptr<Slot[]> slots_;
 };
 
 // The flags of an arc, seen from its other end.
@@ -85,7 +89,7 @@ class BreadthFirst {
 
  private:
   static constexpr std::size_t kFewerLooks = 2;  // nodes left per node of the frontier: 1 and 4 take a tenth longer
-  static constexpr std::size_t kWorthSharing = 4096, kChunks = 32;
+  static constexpr std::size_t kWorthSharing = 4096;
 
   template <typename Look>
   void take_step(std::size_t n, const Look& look) {
@@ -93,29 +97,33 @@ class BreadthFirst {
     if (crew_.is_alone() || n < kWorthSharing) {
       look(0, n, found_);
     } else {
-      found_by_chunk_.resize(kChunks);
-      crew_.run(kChunks, [&](std::size_t chunk) {
-        found_by_chunk_[chunk].clear();
-        look(n * chunk / kChunks, n * (chunk + 1) / kChunks, found_by_chunk_[chunk]);
+      found_by_range_.resize(crew_.n_ranges());
+      crew_.run_ranges(n, [&](std::size_t range, std::size_t begin, std::size_t end) {
+        found_by_range_[range].clear();
+        look(begin, end, found_by_range_[range]);
       });
-      for (const auto& part : found_by_chunk_) found_.insert(found_.end(), part.begin(), part.end());
+      for (const auto& part : found_by_range_) found_.insert(found_.end(), part.begin(), part.end());
     }
     frontier_.swap(found_);
   }
 
   void look_ahead(std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
     const Label mark = mark_after_(steps);
+    const Index over = over_;
+    const Index *const frontier = frontier_.data(), *const head = block_.head.data();
+    const std::uint64_t* const first = block_.first.data();
+    Marks::Slot* const marks = marks_.slots();
     for (std::size_t k = begin; k < end; ++k) {
-      // Memory answers late: ask for the arcs of a node eight visits ahead, for the marks at their ends three ahead.
-      if (k + 8 < end) prefetch(block_.head.data() + block_.first[frontier_[k + 8]]);
-      if (k + 3 < end) marks_.prefetch_ends(block_, frontier_[k + 3]);
-      const Index i = frontier_[k];
-      for (std::uint64_t a = block_.first[i]; a < block_.first[i + 1]; ++a) {
-        const Index j = block_.head[a] & head::kTo;
+      // The arcs of a node eight visits early, the marks at their ends three.
+      if (k + 8 < end) prefetch(head + first[frontier[k + 8]]);
+      if (k + 3 < end) marks_.prefetch_ends(block_, frontier[k + 3]);
+      const Index i = frontier[k];
+      for (std::uint64_t a = first[i], last = first[i + 1]; a < last; ++a) {
+        const Index j = head[a] & head::kTo;
         // One branch on both conditions: each alone is a coin toss.
-        const bool is_open = (block_.head[a] & over_) == over_, is_new = marks_[j] == Marks::kUnreachable;
+        const bool is_open = (head[a] & over) == over, is_new = marks[j] == Marks::kUnreachable;
         if (!(is_open & is_new)) continue;
-        marks_.set(j, mark);
+        marks[j] = mark;
         found.push_back(j);
       }
     }
@@ -123,14 +131,17 @@ class BreadthFirst {
 
   void look_back(std::size_t begin, std::size_t end, Label steps, std::vector<Index>& found) {
     const Index over = mirrored(over_);
-    const Label mark = mark_after_(steps), last = mark_after_(steps - 1);
+    const Label mark = mark_after_(steps), before = mark_after_(steps - 1);
+    const Index* const head = block_.head.data();
+    const std::uint64_t* const first = block_.first.data();
+    Marks::Slot* const marks = marks_.slots();
     for (std::size_t k = begin; k < end; ++k) {
       const auto i = static_cast<Index>(k);
-      if (marks_[i] != Marks::kUnreachable) continue;
-      for (std::uint64_t a = block_.first[i]; a < block_.first[i + 1]; ++a) {
-        const bool is_open = (block_.head[a] & over) == over, leads_back = marks_[block_.head[a] & head::kTo] == last;
+      if (marks[i] != Marks::kUnreachable) continue;
+      for (std::uint64_t a = first[i], last = first[i + 1]; a < last; ++a) {
+        const bool is_open = (head[a] & over) == over, leads_back = marks[head[a] & head::kTo] == before;
         if (!(is_open & leads_back)) continue;
-        marks_.set(i, mark);
+        marks[i] = mark;
         found.push_back(i);
         break;
       }
@@ -144,7 +155,7 @@ class BreadthFirst {
   Crew& crew_;
   Pace& pace_;
   std::vector<Index> frontier_, found_;
-  std::vector<std::vector<Index>> found_by_chunk_;
+  std::vector<std::vector<Index>> found_by_range_;
 };
 
 template <typename MarkAfter>
