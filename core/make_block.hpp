@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "crew.hpp"
 #include "grouping.hpp"
 #include "pairs.hpp"
 #include "sum.hpp"
@@ -17,43 +19,109 @@ namespace labelcut {
 
 // The nodes of one group before any flow, given that earlier groups have joined and later ones have not: an arc to a later
 // node is paid, one from an earlier node is spared. Slopes are left to the caller.
-inline std::unique_ptr<Block> first_block(const Pairs& pairs, const double* cost, const Grouping& grouping,
-                                          std::size_t group) {
-  const Index start = grouping.start[group], n = grouping.size(group);
-  std::uint64_t n_arcs_at_most = 0;
-  for (Index k = start; k < start + n; ++k) {
-    const Index i = grouping.node_at[k];
-    n_arcs_at_most += static_cast<std::uint64_t>(pairs.row_start[i + 1] - pairs.row_start[i]);
-  }
-  auto block = std::make_unique<Block>();
-  block->reserve(n, n_arcs_at_most);
-  block->resize_arcs(n_arcs_at_most);
-  block->position = start;
-  std::uint64_t n_arcs = 0;
-  std::vector<Index> n_met(n, 0);  // as in copy_group
-  for (Index k = start; k < start + n; ++k) {
-    const Index i = grouping.node_at[k];
-    double base = -cost[i];
-    block->first.push_back(n_arcs);
-    for (std::int64_t a = pairs.row_start[i]; a < pairs.row_start[i + 1]; ++a) {
-      const Index place = grouping.place[pairs.column[a]], j = place - start;
-      if (j < n) {
-        block->head[n_arcs] = j | head::kMateHasRoom | (pairs.capacity[a] > 0 ? head::kHasRoom : 0);
-        block->mate[n_arcs] = n_met[j]++;
-        block->room[n_arcs++] = pairs.capacity[a];
-      } else {
-        base += place < start ? pairs.back[a] : -pairs.capacity[a];
-      }
+class FirstBlock {
+ public:
+  FirstBlock(const Pairs& pairs, const double* cost, const Grouping& grouping, std::size_t group, Crew& crew)
+      : pairs_(pairs), cost_(cost), grouping_(grouping), start_(grouping.start[group]), n_(grouping.size(group)), crew_(crew) {}
+
+  std::unique_ptr<Block> make() {
+    constexpr std::size_t kMostStrips = 4;  // each has a number for every node
+    strips_.resize(std::min(crew_.n_threads(), kMostStrips));
+    std::uint64_t n_arcs_at_most = 0;
+    for (std::size_t s = 0; s < strips_.size(); ++s) {
+      strips_[s].begin = static_cast<Index>(n_ * s / strips_.size());
+      strips_[s].end = static_cast<Index>(n_ * (s + 1) / strips_.size());
+      strips_[s].first_arc = n_arcs_at_most;
+      for (Index k = strips_[s].begin; k < strips_[s].end; ++k) n_arcs_at_most += degree(grouping_.node_at[start_ + k]);
     }
-    block->id.push_back(static_cast<std::int32_t>(i));
-    block->held.push_back({base, base});
+    block_->position = start_;
+    block_->resize_nodes(n_);
+    block_->slope.clear();
+    block_->resize_arcs(n_arcs_at_most);
+    crew_.run(strips_.size(), [&](std::size_t s) { write(strips_[s]); });
+    join_strips();
+    for (std::uint64_t a = 0; a < block_->room.size(); ++a) {
+      if (block_->room[a] == 0) block_->head[block_->mate_of(a)] &= ~head::kMateHasRoom;
+    }
+    return std::move(block_);
   }
-  block->first.push_back(n_arcs);
-  block->resize_arcs(n_arcs);
-  for (std::uint64_t a = 0; a < block->room.size(); ++a) {
-    if (block->room[a] == 0) block->head[block->mate_of(a)] &= ~head::kMateHasRoom;
+
+ private:
+  // Some of the nodes, with their arcs where there is room for all that they might have.
+  struct Strip {
+    Index begin, end;
+    std::uint64_t first_arc, last_arc;
+    std::vector<Index> n_met;  // as in write_group, of arcs from this strip alone
+  };
+
+  std::uint64_t degree(Index i) const { return static_cast<std::uint64_t>(pairs_.row_start[i + 1] - pairs_.row_start[i]); }
+
+  void write(Strip& strip) const {
+    Block& block = *block_;
+    std::uint64_t n_arcs = strip.first_arc;
+    strip.n_met.assign(n_, 0);
+    for (Index k = strip.begin; k < strip.end; ++k) {
+      const Index i = grouping_.node_at[start_ + k];
+      double base = -cost_[i];
+      block.first[k] = n_arcs;
+      for (std::int64_t a = pairs_.row_start[i]; a < pairs_.row_start[i + 1]; ++a) {
+        const Index place = grouping_.place[pairs_.column[a]], j = place - start_;
+        if (j < n_) {
+          block.head[n_arcs] = j | head::kMateHasRoom | (pairs_.capacity[a] > 0 ? head::kHasRoom : 0);
+          block.mate[n_arcs] = strip.n_met[j]++;
+          block.room[n_arcs++] = pairs_.capacity[a];
+        } else {
+          base += place < start_ ? pairs_.back[a] : -pairs_.capacity[a];
+        }
+      }
+      block.id[k] = static_cast<std::int32_t>(i);
+      block.held[k] = {base, base};
+    }
+    strip.last_arc = n_arcs;
   }
-  return block;
+
+  // Closes the gaps between strips, and counts what earlier strips have met.
+  void join_strips() {
+    Block& block = *block_;
+    std::uint64_t n_arcs = strips_.front().last_arc;
+    for (std::size_t s = 1; s < strips_.size(); ++s) {
+      const Strip& strip = strips_[s];
+      const auto n_mine = static_cast<std::ptrdiff_t>(strip.last_arc - strip.first_arc);
+      const auto move = [&](auto& by_arc) {
+        const auto from = by_arc.begin() + static_cast<std::ptrdiff_t>(strip.first_arc);
+        std::copy(from, from + n_mine, by_arc.begin() + static_cast<std::ptrdiff_t>(n_arcs));
+      };
+      move(block.head);
+      move(block.mate);
+      move(block.room);
+      for (Index k = strip.begin; k < strip.end; ++k) block.first[k] -= strip.first_arc - n_arcs;
+      n_arcs += static_cast<std::uint64_t>(n_mine);
+    }
+    block.first[n_] = n_arcs;
+    block.resize_arcs(n_arcs);
+    crew_.run_ranges(strips_.size() < 2 ? 0 : n_, [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t s = 1; s < strips_.size(); ++s) {
+        const auto& met_before = strips_[s - 1].n_met;
+        const auto from = std::max<std::size_t>(begin, strips_[s].begin);
+        for (std::uint64_t a = block.first[std::min(from, end)]; a < block.first[end]; ++a) {
+          block.mate[a] += met_before[block.head[a] & head::kTo];
+        }
+      }
+    });
+  }
+
+  const Pairs& pairs_;
+  const double* const cost_;
+  const Grouping& grouping_;
+  const Index start_, n_;
+  Crew& crew_;
+  std::vector<Strip> strips_;
+  std::unique_ptr<Block> block_ = std::make_unique<Block>();
+};
+
+inline std::unique_ptr<Block> first_block(const Pairs& pairs, const double* cost, const Grouping& grouping, std::size_t group,
+                                          Crew& crew) {
+  return FirstBlock(pairs, cost, grouping, group, crew).make();
 }
 
 // Writes the nodes of one group with the arcs among them into `to`, whose arrays are large enough. It may be the block itself:

@@ -49,7 +49,12 @@ class Solver {
     crew_.rethrow_failure();
   }
 
-  const Groups& groups() const { return groups_; }
+  // What has been found, from the given numbers.
+  std::vector<double> answer(const Graph& graph, const double* cost, const double* slope, const Units& units) {
+    std::vector<double> found;
+    crew_.lead([&] { found = thresholds(graph, *pairs_, cost, slope, groups_, units, crew_); });
+    return found;
+  }
 
  private:
   static constexpr Index kSmallBlock = 10000;
@@ -202,6 +207,7 @@ class Solver {
 
   const double t_min_;  // in units, see Units
   const double t_max_;
+  std::optional<Pairs> pairs_;
   Groups groups_;  // threads write to different places
   std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> waiting_;  // a heap, largest first
@@ -215,16 +221,16 @@ std::unique_ptr<Block> Solver::settle_sure(const Graph& graph, const double* cos
   Block all;
   all.id.resize(graph.n_nodes);
   std::iota(all.id.begin(), all.id.end(), 0);
-  std::optional<Pairs> pairs;
   const auto n = static_cast<Index>(graph.n_nodes);
   Grouping known(std::vector<Known::Is>(n, Known::kOpen), Known::kNumberOf);
   crew_.lead([&] {
-    pairs.emplace(graph, crew_);
-    if (!is_wide) known = Sure(*pairs, cost, slope, n, pace_).run(crew_);
+    pairs_.emplace(graph, crew_);
+    if (!is_wide) known = Sure(*pairs_, cost, slope, n, pace_).run(crew_);
   });
   settle(all, known, Known::kAlways, -kInfinity);
   settle(all, known, Known::kNever, kInfinity);
-  auto others = first_block(*pairs, cost, known, Known::kOpen);
+  std::unique_ptr<Block> others;
+  crew_.lead([&] { others = first_block(*pairs_, cost, known, Known::kOpen, crew_); });
   for (const std::int32_t i : others->id) others->slope.push_back(slope[i]);
   return others;
 }
@@ -295,7 +301,7 @@ std::vector<double> solve_path(const Graph& graph, const double* cost, const dou
   root->rescale(std::ldexp(1.0, -cost_unit), std::ldexp(1.0, -slope_unit));
   if (is_wide) root->remember_start();
   solver.run(std::move(root));
-  return thresholds(graph, cost, slope, solver.groups(), units);
+  return solver.answer(graph, cost, slope, units);
 }
 
 std::vector<double> route(const Graph& graph, const double* excess, const Poll& poll) {
@@ -304,7 +310,7 @@ std::vector<double> route(const Graph& graph, const double* excess, const Poll& 
   const Grouping all(std::vector<Index>(graph.n_nodes, 0), 1);
   std::vector<double> cost(graph.n_nodes);
   std::transform(excess, excess + graph.n_nodes, cost.begin(), std::negate<double>());
-  const std::unique_ptr<Block> block = first_block(Pairs(graph, crew), cost.data(), all, 0);
+  const std::unique_ptr<Block> block = first_block(Pairs(graph, crew), cost.data(), all, 0, crew);
   block->slope.assign(graph.n_nodes, 0.0);
   std::vector<double> net_flow(block->head.size(), 0.0);
   Flow search(*block, crew, pace);

@@ -62,9 +62,8 @@ class Sure {
   void weigh(std::vector<Node>& nodes, Crew& crew) const {
     std::vector<std::uint8_t> has_slope(n_);  // stays in the cache
     std::transform(slope_, slope_ + n_, has_slope.begin(), [](double m) { return m > 0; });
-    const std::size_t n = n_, n_chunks = crew.is_alone() ? 1 : 32;
-    crew.run(n_chunks, [&](std::size_t chunk) {
-      for (std::size_t k = n * chunk / n_chunks; k < n * (chunk + 1) / n_chunks; ++k) {
+    crew.run_ranges(n_, [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
         const auto i = static_cast<Index>(k);
         nodes[i] = weighed(i, has_slope);
       }
@@ -139,9 +138,9 @@ class Sure {
       (is_lower ? node.lacking : node.left) += node.lean;
     }
     decide_all(known);
-    const auto block = first_block(pairs_, cost_, known.groups(), Known::kOpen);
-    block->slope.assign(block->size(), 0.0);
     Crew nobody(1, pace_, [] { return false; });
+    const auto block = first_block(pairs_, cost_, known.groups(), Known::kOpen, nobody);
+    block->slope.assign(block->size(), 0.0);
     Marks marks = Flow(*block, nobody, pace_).run();
     mark_excess(*block, marks, nobody, pace_);
     std::vector<Index> found;

@@ -13,6 +13,8 @@
 
 #include "crew.hpp"
 #include "equal_rows.hpp"
+#include "grouping.hpp"
+#include "make_block.hpp"
 #include "neighbors.hpp"
 #include "pairs.hpp"
 #include "parametric_cut.hpp"
@@ -216,6 +218,48 @@ void arcs_are_paired_by_any_number_of_threads() {
           ++a;
         }
         expect(a == pairs.row_start[i + 1], "there is no other arc");
+      }
+    }
+  }
+}
+
+// The nodes of one of three groups, with what they pay for their arcs to the others, as read off the list of pairs.
+void the_first_block_holds_one_group_for_any_number_of_threads() {
+  std::mt19937 random(12);
+  const labelcut::Poll nothing = [](std::int64_t) {};
+  for (int trial = 0; trial < 500; ++trial) {
+    const int n = 1 + trial % 30;
+    const Problem problem = random_problem(random, n, 2);
+    std::vector<int> group_of;
+    for (int i = 0; i < n; ++i) group_of.push_back(static_cast<int>(random() % 3));
+    const labelcut::Grouping grouping(group_of, 3);
+    for (const int n_threads : {1, 2, 3, 5}) {
+      labelcut::Pace pace(nothing);
+      labelcut::Crew crew(n_threads, pace, [] { return false; });
+      const labelcut::Pairs pairs(problem.graph(), crew);
+      const auto block = labelcut::first_block(pairs, problem.cost.data(), grouping, 1, crew);
+      expect(block->size() == grouping.size(1) && block->position == grouping.start[1], "all nodes of the group, and no other");
+      for (labelcut::Index k = 0; k < block->size(); ++k) {
+        const std::int32_t i = block->id[k];
+        expect(group_of[i] == 1 && (k == 0 || block->id[k - 1] < i), "nodes are those of the group, in order");
+        double base = -problem.cost[i];
+        std::uint64_t mine = block->first[k];
+        for (std::int64_t a = pairs.row_start[i]; a < pairs.row_start[i + 1]; ++a) {
+          const int other = group_of[pairs.column[a]];
+          if (other != 1) base += other < 1 ? pairs.back[a] : -pairs.capacity[a];
+          if (other != 1) continue;
+          const labelcut::Index to = block->head[mine] & labelcut::head::kTo;
+          const bool has_room = (block->head[mine] & labelcut::head::kHasRoom) != 0;
+          const bool mate_has_room = (block->head[mine] & labelcut::head::kMateHasRoom) != 0;
+          expect(block->id[to] == pairs.column[a] && block->room[mine] == pairs.capacity[a], "arcs inside are kept");
+          expect(has_room == (pairs.capacity[a] > 0) && mate_has_room == (pairs.back[a] > 0), "flags say what has room");
+          const std::uint64_t mate = block->mate_of(mine);
+          expect(block->first[to] <= mate && mate < block->first[to + 1] && block->mate_of(mate) == mine, "mates are mutual");
+          expect((block->head[mate] & labelcut::head::kTo) == k, "a mate leads back");
+          ++mine;
+        }
+        expect(mine == block->first[k + 1], "there is no other arc in a block");
+        expect(block->held[k].base == base && block->held[k].excess == base, "arcs to other groups are paid or spared");
       }
     }
   }
@@ -470,6 +514,7 @@ int main() {
   no_subset_is_cheaper_among_many_copies();
   threads_change_nothing();
   arcs_are_paired_by_any_number_of_threads();
+  the_first_block_holds_one_group_for_any_number_of_threads();
   order_is_kept_as_by_looking_at_all_groups();
   most_of_a_web_joins_together();
   floats_are_cut_as_the_same_doubles();

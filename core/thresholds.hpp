@@ -17,7 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "crew.hpp"
 #include "numbers.hpp"
+#include "pairs.hpp"
 #include "parametric_cut.hpp"
 #include "sum.hpp"
 
@@ -116,27 +118,34 @@ inline void keep_order(const Graph& graph, const std::vector<std::int32_t>& orde
   }
 }
 
+// What a node adds to the cost of its group: an arc into a later group is paid, one from an earlier group is spared.
+inline Sum cost_in_group(const Pairs& pairs, const double* cost, const std::vector<std::int32_t>& group_of, std::size_t i) {
+  Sum total;
+  total.add(cost[i]);
+  for (std::int64_t a = pairs.row_start[i]; a < pairs.row_start[i + 1]; ++a) {
+    const std::int32_t mine = group_of[i], other = group_of[pairs.column[a]];
+    if (mine == other) continue;
+    total.add(mine < other ? pairs.capacity[a] : -pairs.back[a]);
+  }
+  return total;
+}
+
 // The threshold of every group from the given numbers, then one number per node.
-inline std::vector<double> thresholds(const Graph& graph, const double* cost, const double* slope, const Groups& groups,
-                                      const Units& units) {
+inline std::vector<double> thresholds(const Graph& graph, const Pairs& pairs, const double* cost, const double* slope,
+                                      const Groups& groups, const Units& units, Crew& crew) {
   const auto n = static_cast<std::size_t>(graph.n_nodes);
   std::vector<double> by_group = groups.join_at;
   const auto is_finite = [&](std::int32_t group) { return std::isfinite(by_group[group]); };
-  std::vector<Sum> group_cost(n), group_slope(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int32_t mine = groups.of[i];
-    if (by_group[mine] == kInfinity) continue;  // nothing comes later
-    // An arc into a later group is paid by the earlier one and spared by the later one.
-    Sum paid;
-    paid.add(cost[i]);
-    for (std::int64_t a = graph.row_start[i]; a < graph.row_start[i + 1]; ++a) {
-      const std::int32_t other = groups.of[graph.column[a]];
-      if (mine >= other) continue;
-      if (is_finite(mine)) paid.add(graph.capacity[a]);
-      if (is_finite(other)) group_cost[other].add(-graph.capacity[a]);
+  std::vector<Sum> node_cost(n), group_cost(n), group_slope(n);
+  crew.run_ranges(n, [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (is_finite(groups.of[i])) node_cost[i] = cost_in_group(pairs, cost, groups.of, i);
     }
-    group_cost[mine].add(paid);
-    group_slope[mine].add(slope[i]);
+  });
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!is_finite(groups.of[i])) continue;
+    group_cost[groups.of[i]].add(node_cost[i]);
+    group_slope[groups.of[i]].add(slope[i]);
   }
   std::vector<std::int32_t> order;
   for (std::size_t k = 0; k < n; ++k) {
