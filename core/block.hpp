@@ -15,6 +15,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "numbers.hpp"
@@ -30,6 +33,26 @@ constexpr Index kHasRoom = Index{1} << 30;
 constexpr Index kTo = kHasRoom - 1;
 }  // namespace head
 
+// Numbers that are not written when room is made for them: the first block makes room for arcs that it may not have, and memory
+// that nobody has written to is none.
+template <typename Number>
+struct Unwritten : std::allocator<Number> {
+  template <typename Other>
+  struct rebind {
+    using other = Unwritten<Other>;
+  };
+  template <typename Other>
+  void construct(Other* place) noexcept {
+    ::new (static_cast<void*>(place)) Other;
+  }
+  template <typename Other, typename... Given>
+  void construct(Other* place, Given&&... given) {
+    ::new (static_cast<void*>(place)) Other(std::forward<Given>(given)...);
+  }
+};
+template <typename Number>
+using ByArc = std::vector<Number, Unwritten<Number>>;
+
 // What a node holds. `base` is -cost plus what flowed in minus what flowed out: it does not depend on t, so a large
 // t leaves no rounding in it. `excess` is t * slope + base, kept along with it during a flow; negative: a deficit.
 struct Holding {
@@ -43,9 +66,9 @@ struct Block {
   // By arc. Every arc has its mate, the opposite one, and room[arc] + room[mate] never changes but by rounding. The flags in
   // head say what room says: kHasRoom of an arc and kMateHasRoom of its mate are set exactly if room[arc] > 0.
   std::vector<std::uint64_t> first;  // arcs of node i: first[i] .. first[i + 1], by where they lead
-  std::vector<Index> head;
-  std::vector<Index> mate;   // the opposite arc's place among the arcs of the node it starts from
-  std::vector<double> room;  // how much more may flow
+  ByArc<Index> head;
+  ByArc<Index> mate;   // the opposite arc's place among the arcs of the node it starts from
+  ByArc<double> room;  // how much more may flow
 
   // By node.
   std::vector<Holding> held;
@@ -57,7 +80,7 @@ struct Block {
   // flow from these (start_anew), an excess within the rounding of all that has passed its node is none (Flow::is_real), and
   // a block that lies entirely on one side of its rounded threshold is tried again a few roundings further on (nudge). About
   // half as fast.
-  std::vector<double> capacity;
+  ByArc<double> capacity;
   std::vector<double> first_base;
   std::vector<double> scale;  // the sizes of the terms that were added up in first_base
   bool is_balanced = false;   // see balance.hpp
@@ -86,14 +109,6 @@ struct Block {
     head.resize(n_arcs);
     mate.resize(n_arcs);
     room.resize(n_arcs);
-  }
-  void reserve(std::size_t n_nodes, std::size_t n_arcs) {
-    first.reserve(n_nodes + 1);
-    for (auto* by_arc : {&head, &mate}) by_arc->reserve(n_arcs);
-    room.reserve(n_arcs);
-    held.reserve(n_nodes);
-    slope.reserve(n_nodes);
-    id.reserve(n_nodes);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "flow.hpp"
@@ -48,10 +49,15 @@ class Sure {
     if (std::any_of(slope_, slope_ + n_, [](double m) { return m == 0; })) {
       weigh(known.nodes, crew);
       decide_all(known);
+      std::vector<Known::Is> is = known.is;
+      Known at_lower = known, at_upper = std::move(known);
       std::vector<Index> always, never;
-      crew.run(2, [&](std::size_t end) { (end == 0 ? always : never) = decide_at_end(known, end == 0); });
-      for (const Index i : always) known.is[i] = Known::kAlways;
-      for (const Index i : never) known.is[i] = Known::kNever;
+      crew.run(2, [&](std::size_t end) {
+        (end == 0 ? always : never) = decide_at_end(std::move(end == 0 ? at_lower : at_upper), end == 0);
+      });
+      for (const Index i : always) is[i] = Known::kAlways;
+      for (const Index i : never) is[i] = Known::kNever;
+      known.is = std::move(is);
     }
     return known.groups();
   }
@@ -138,6 +144,7 @@ class Sure {
       (is_lower ? node.lacking : node.left) += node.lean;
     }
     decide_all(known);
+    known.nodes = {};  // as large as what follows
     Crew nobody(1, pace_, [] { return false; });
     const auto block = first_block(pairs_, cost_, known.groups(), Known::kOpen, nobody);
     block->slope.assign(block->size(), 0.0);
